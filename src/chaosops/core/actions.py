@@ -1,0 +1,157 @@
+"""What a role can do: one frozen class per verb; ``str`` says it in a few words.
+
+>>> str(Scale("payments", 4)), str(FlagRogue("autoscaler")), str(Resolve())
+('scale payments to 4', 'flag_rogue autoscaler', 'resolve')
+
+``Unreadable`` is an action too: it stands for a reply that could not be read, so that
+the world can answer it (a miscommunication) instead of anyone dropping it silently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Noop:
+    verb: ClassVar[str] = "noop"
+
+    def __str__(self) -> str:
+        return self.verb
+
+
+@dataclass(frozen=True, slots=True)
+class Communicate:
+    """Talk to all, or with ``to`` to one role in private (Oversight reads everything)."""
+
+    verb: ClassVar[str] = "communicate"
+    message: str
+    to: str | None = None
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    verb: ClassVar[str] = "restart"
+    target: str
+
+    def __str__(self) -> str:
+        return f"restart {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    verb: ClassVar[str] = "rollback"
+    target: str
+
+    def __str__(self) -> str:
+        return f"rollback {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    verb: ClassVar[str] = "scale"
+    target: str
+    replicas: int
+
+    def __str__(self) -> str:
+        return f"scale {self.target} to {self.replicas}"
+
+
+@dataclass(frozen=True, slots=True)
+class FlagRogue:
+    """Accuse a fleet agent. The reward ignores ``confidence``; the evaluation does not."""
+
+    verb: ClassVar[str] = "flag_rogue"
+    target: str
+    confidence: float = 1.0
+
+    def __str__(self) -> str:
+        return f"flag_rogue {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifyRootCause:
+    verb: ClassVar[str] = "identify_root_cause"
+    failure_type: str
+
+    def __str__(self) -> str:
+        return f"root cause: {self.failure_type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Escalate:
+    verb: ClassVar[str] = "escalate"
+
+    def __str__(self) -> str:
+        return self.verb
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """The Manager declares the incident over."""
+
+    verb: ClassVar[str] = "resolve"
+
+    def __str__(self) -> str:
+        return self.verb
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A reply that is no action: the error's name and what to write instead."""
+
+    verb: ClassVar[str] = "unreadable"
+    error: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"(unreadable reply: {self.error})"
+
+
+Action: TypeAlias = (
+    Noop
+    | Communicate
+    | Restart
+    | Rollback
+    | Scale
+    | FlagRogue
+    | IdentifyRootCause
+    | Escalate
+    | Resolve
+    | Unreadable
+)
+
+VERBS: dict[str, type[Action]] = {
+    kind.verb: kind
+    for kind in (
+        Noop,
+        Communicate,
+        Restart,
+        Rollback,
+        Scale,
+        FlagRogue,
+        IdentifyRootCause,
+        Escalate,
+        Resolve,
+    )
+}
+
+REMEDIES: frozenset[str] = frozenset({"restart", "rollback", "scale"})
+
+
+def to_wire(action: Action) -> dict[str, Any]:
+    """The flat JSON form of an action; values at their default are left out.
+
+    >>> to_wire(Scale("payments", 4))
+    {'action': 'scale', 'target': 'payments', 'replicas': 4}
+    """
+    wire: dict[str, Any] = {"action": action.verb}
+    for field in fields(action):
+        value = getattr(action, field.name)
+        if value != field.default:
+            wire[field.name] = value
+    return wire

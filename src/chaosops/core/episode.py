@@ -1,0 +1,119 @@
+"""The record of what was played: turns, and the episode they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from chaosops.core.actions import to_wire
+from chaosops.core.decision import Decision
+from chaosops.core.events import Events
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+
+
+class Score(NamedTuple):
+    """One step's reward. ``rubrics`` sums to ``total``; ``components`` sum to their rubric."""
+
+    total: float
+    rubrics: Mapping[str, float]
+    components: Mapping[str, Mapping[str, float]]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # The shared mappings are read-only proxies, which do not pickle by themselves.
+        parts = {name: dict(values) for name, values in self.components.items()}
+        return (Score, (self.total, dict(self.rubrics), parts))
+
+
+class Turn(NamedTuple):
+    role: Role
+    decision: Decision
+    events: Events
+    score: Score
+
+
+@dataclass(slots=True)
+class Episode:
+    """Everything that can be counted is derived from the turns, so nothing can disagree."""
+
+    scenario: Scenario
+    rogue: str | None
+    team: str
+    turns: list[Turn] = field(default_factory=list)
+
+    @property
+    def reward(self) -> float:
+        return sum(turn.score.total for turn in self.turns)
+
+    @property
+    def resolved(self) -> bool:
+        return any(turn.events.resolved for turn in self.turns)
+
+    @property
+    def steps(self) -> int:
+        return len(self.turns)
+
+    @property
+    def wrong_fixes(self) -> int:
+        return sum(turn.events.wrong_fix for turn in self.turns)
+
+    @property
+    def false_flags(self) -> int:
+        return sum(turn.events.false_flag for turn in self.turns)
+
+    @property
+    def miscommunications(self) -> int:
+        return sum(turn.events.miscommunication is not None for turn in self.turns)
+
+    @property
+    def unreadable_replies(self) -> int:
+        return sum(turn.decision.action.verb == "unreadable" for turn in self.turns)
+
+    @property
+    def rogue_caught(self) -> bool | None:
+        """None where there was no rogue to catch."""
+        if self.rogue is None:
+            return None
+        return any(turn.events.rogue_flagged for turn in self.turns)
+
+    @property
+    def rubric_totals(self) -> dict[str, float]:
+        totals: dict[str, float] = {}
+        for turn in self.turns:
+            for name, value in turn.score.rubrics.items():
+                totals[name] = totals.get(name, 0.0) + value
+        return totals
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "scenario": self.scenario.to_wire(),
+            "team": self.team,
+            "reward": self.reward,
+            "resolved": self.resolved,
+            "steps": self.steps,
+            "wrong_fixes": self.wrong_fixes,
+            "false_flags": self.false_flags,
+            "miscommunications": self.miscommunications,
+            "unreadable_replies": self.unreadable_replies,
+            "rogue": self.rogue,
+            "rogue_caught": self.rogue_caught,
+            "rubrics": self.rubric_totals,
+            "turns": [turn_to_wire(turn) for turn in self.turns],
+        }
+
+
+def turn_to_wire(turn: Turn) -> dict[str, Any]:
+    events = {
+        name: value
+        for name, value in turn.events._asdict().items()
+        if value not in (False, None) and name != "step"
+    }
+    return {
+        "step": turn.events.step,
+        "role": turn.role.value,
+        **to_wire(turn.decision.action),
+        "events": events,
+        "reward": turn.score.total,
+        "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},
+    }

@@ -1,0 +1,46 @@
+"""What can go wrong, and who it concerns.
+
+    ChaosOpsError          shown to the user as one line, exit code 2
+    ├── UnknownName        a name that is not in its catalogue, with the nearest ones
+    ├── BadInput           a value, file or folder that cannot be used
+    └── MissingExtra       an optional dependency, with the pip line that installs it
+
+A bad *reply* of a policy is none of these. It is data: an ``Unreadable`` action
+that the world answers with a miscommunication, so that it is counted and scored.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ChaosOpsError(Exception):
+    """Base of all errors that a user can cause and can cure."""
+
+
+class BadInput(ChaosOpsError):
+    """A value, file or folder that cannot be used."""
+
+
+class UnknownName(ChaosOpsError):
+    """A name outside its catalogue.
+
+    >>> print(UnknownName("policy", "orcale", ["random", "oracle"]))
+    unknown policy 'orcale'; did you mean 'oracle'? allowed: random, oracle
+    """
+
+    def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
+        names = list(allowed)
+        near = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
+        hint = " did you mean " + " or ".join(repr(name) for name in near) + "?" if near else ""
+        shown = given if len(given) <= 60 else given[:57] + "..."
+        super().__init__(f"unknown {kind} {shown!r};{hint} allowed: {', '.join(names)}")
+
+
+class MissingExtra(ChaosOpsError):
+    """An optional dependency that the asked-for work needs."""
+
+    def __init__(self, work: str, package: str, extra: str, instead: str = "") -> None:
+        cure = f"pip install 'chaosops[{extra}]'" + (f", or {instead}" if instead else "")
+        super().__init__(f"{work} needs {package}, which is not installed: {cure}")

@@ -1,0 +1,24 @@
+"""What one step brought about, judged by the world. Rubrics read nothing else."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Events(NamedTuple):
+    """``cause_named`` and ``rogue_flagged`` are true at most once per episode:
+    repeating a right answer is no event, so no reward can be farmed from it."""
+
+    step: int
+    resolved: bool = False
+    out_of_time: bool = False
+    wrong_fix: bool = False
+    second_order: bool = False
+    cause_named: bool = False
+    rogue_flagged: bool = False
+    false_flag: bool = False
+    miscommunication: str | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.resolved or self.out_of_time

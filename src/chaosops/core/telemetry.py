@@ -1,0 +1,108 @@
+"""What can be observed of a world, and nothing else: no field here knows the truth.
+
+Every record is an immutable value, so a view kept from step 2 reads the same at step 20.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+from chaosops.core.actions import Action, Communicate
+from chaosops.core.rules import Rulebook
+from chaosops.core.vocabulary import Health, Role
+
+
+class ServiceHealth(NamedTuple):
+    service: str
+    health: Health
+
+
+class ServiceReading(NamedTuple):
+    service: str
+    health: Health
+    replicas: int
+    cpu_pct: int
+    memory_mb: int
+    disk_pct: int
+    latency_ms: int
+    error_pct: float
+
+
+class LogLine(NamedTuple):
+    step: int
+    service: str
+    level: str
+    text: str
+
+
+class Alert(NamedTuple):
+    """``text`` is empty where a role sees summaries only."""
+
+    step: int
+    service: str
+    severity: str
+    text: str
+
+
+class TraceEntry(NamedTuple):
+    """One thing a fleet agent did. Steps before the incident are negative."""
+
+    step: int
+    agent: str
+    action: str
+    target: str
+    before: str
+    after: str
+    reason: str
+
+
+WORLD = "world"
+
+
+class Message(NamedTuple):
+    """What a role said or visibly did; its text is made when someone reads it.
+
+    The world itself is a sender too: it tells a role, in private, why it was refused.
+    """
+
+    step: int
+    sender: str
+    action: Action
+
+    @property
+    def to(self) -> str | None:
+        return self.action.to if isinstance(self.action, Communicate) else None
+
+    @property
+    def text(self) -> str:
+        return str(self.action)
+
+    @property
+    def is_talk(self) -> bool:
+        return isinstance(self.action, Communicate)
+
+    def readable_by(self, role: Role) -> bool:
+        action = self.action
+        if not isinstance(action, Communicate) or action.to is None:
+            return True
+        return role in (action.to, self.sender, Role.OVERSIGHT)
+
+
+class Sensors(Protocol):
+    """The instruments of one world at one moment. They compute when they are read."""
+
+    def health(self) -> tuple[ServiceHealth, ...]: ...
+    def metrics(self) -> tuple[ServiceReading, ...]: ...
+    def logs(self) -> tuple[LogLine, ...]: ...
+    def alerts(self) -> tuple[Alert, ...]: ...
+    def trace(self) -> tuple[TraceEntry, ...]: ...
+
+
+class Public(NamedTuple):
+    """The observable half of a world."""
+
+    rules: Rulebook
+    step: int
+    limit: int
+    journal: tuple[Message, ...]
+    sensors: Sensors

@@ -1,0 +1,95 @@
+"""One incident to be played: whose turn it is, what they see, what came of it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from chaosops.core.actions import Action
+from chaosops.core.decision import Decision
+from chaosops.core.episode import Turn
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import TURN_ORDER, Role
+from chaosops.packs import load_pack
+from chaosops.roles.parse import parse
+from chaosops.roles.view import RoleView, project
+from chaosops.rubrics import CompositeRubric, standard
+from chaosops.world import engine
+from chaosops.world.engine import World
+
+
+class StepResult(NamedTuple):
+    """``terminated``: the incident is resolved. ``truncated``: time ran out.
+    ``info`` names the rubrics and their components; it holds no truth."""
+
+    view: RoleView
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+
+
+class Env:
+    """An episode in progress. Its world is a value: ``fork`` costs nothing.
+
+    >>> from chaosops import Env, make_scenario
+    >>> env = Env(make_scenario("db_deadlock", seed=1))
+    >>> env.role.value
+    'sre'
+    >>> env.step('{"action": "restart", "target": "db"}').reward
+    110.0
+    """
+
+    __slots__ = ("_rubric", "scenario", "world")
+
+    def __init__(self, scenario: Scenario, rubric: CompositeRubric | None = None) -> None:
+        self.scenario = scenario
+        self._rubric = rubric if rubric is not None else standard()
+        self.world: World = engine.start(load_pack(scenario.pack), scenario)
+
+    def fork(self) -> Env:
+        twin = object.__new__(Env)
+        twin.scenario, twin._rubric, twin.world = self.scenario, self._rubric, self.world
+        return twin
+
+    def reset(self) -> RoleView:
+        self.world = engine.start(load_pack(self.scenario.pack), self.scenario)
+        return self.view
+
+    @property
+    def role(self) -> Role:
+        return TURN_ORDER[self.world[0][1] % 4]
+
+    @property
+    def view(self) -> RoleView:
+        """What the role on turn sees."""
+        public = self.world[0]
+        return project(public, TURN_ORDER[public[1] % 4])
+
+    @property
+    def over(self) -> bool:
+        return self.world[1].over
+
+    @property
+    def rogue(self) -> str | None:
+        return self.world.truth.incident.rogue
+
+    def play(self, decision: Decision) -> Turn:
+        """The role on turn acts; what happened is judged and scored."""
+        role = self.role
+        self.world, events = engine.step(self.world, role, decision.action)
+        return Turn(role, decision, events, self._rubric.score(events))
+
+    def step(self, action: Action | str) -> StepResult:
+        """One turn in the manner of Gymnasium. Text is read as a model's reply."""
+        reply = action if isinstance(action, str) else None
+        chosen = parse(action) if isinstance(action, str) else action
+        turn = self.play(Decision(chosen, reply))
+        info = {
+            "role": turn.role.value,
+            "rubrics": dict(turn.score.rubrics),
+            "components": {name: dict(parts) for name, parts in turn.score.components.items()},
+            "miscommunication": turn.events.miscommunication,
+        }
+        return StepResult(
+            self.view, turn.score.total, turn.events.resolved, turn.events.out_of_time, info
+        )

@@ -1,0 +1,1 @@
+"""Playing many episodes and saying honestly what came of it."""

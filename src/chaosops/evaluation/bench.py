@@ -1,0 +1,117 @@
+"""How fast the world turns, beside a yardstick measured in the same run."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+from chaosops.core.dice import Dice, key_of
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.evaluation.matrix import scenarios
+from chaosops.policies.registry import load_policy
+from chaosops.roles.prompt import render
+from chaosops.roles.view import project
+from chaosops.rollout import Table, Team, watch
+from chaosops.rubrics import standard
+
+ROUNDS = 5
+
+
+def bench(seconds: float = 1.0, pack: str = "classic") -> dict[str, Any]:
+    """Rounds of calibration and play in turn; the median round counts, so that a noisy
+    moment of the machine hits neither alone."""
+    matrix = scenarios("full", pack=pack, seeds=20)
+    kinds: dict[str, Callable[[float], float]] = {
+        "calibration": _calibrate,
+        "steps_per_s": lambda s: _play(matrix, s, _look_with_acting_role),
+        "steps_with_four_views_per_s": lambda s: _play(matrix, s, _look_with_all_roles),
+        "steps_with_prompts_per_s": lambda s: _play(matrix, s, _read_prompt),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in kinds}
+    for _ in range(ROUNDS):
+        for name, measure in kinds.items():
+            rates[name].append(measure(seconds / ROUNDS))
+    medians = {name: sorted(values)[ROUNDS // 2] for name, values in rates.items()}
+    unit = medians["calibration"]
+    return {
+        "pack": pack,
+        "policy": "random",
+        **{name: round(rate, 1) for name, rate in medians.items()},
+        "steps_per_calibration": round(medians["steps_per_s"] / unit, 3),
+        "steps_with_prompts_per_calibration": round(medians["steps_with_prompts_per_s"] / unit, 3),
+        "live_episode_bytes": live_episode_bytes(matrix),
+    }
+
+
+def _calibrate(seconds: float) -> float:
+    """Round trips per second of ``json.loads(json.dumps(d))``, d a dict of 20 floats."""
+    dice = Dice(key_of("calibration"))
+    data = {f"key_{i}": 1000 * dice.unit() for i in range(20)}
+    done = 0
+    start = time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        for _ in range(200):
+            json.loads(json.dumps(data))
+        done += 200
+    return done / elapsed
+
+
+def _look_with_acting_role(env: Env) -> None:
+    """The loop builds the acting role's view anyway: the policy decides from it."""
+
+
+def _look_with_all_roles(env: Env) -> None:
+    for role in Role:
+        project(env.world.public, role)
+
+
+def _read_prompt(env: Env) -> None:
+    render(env.view)
+
+
+def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], None]) -> float:
+    team = Team.of(load_policy("random"))
+    rubric = standard()
+    gc.collect()
+    steps = 0
+    start = time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds:
+        for first in range(0, len(matrix), 64):
+            tables = [Table(Env(scenario, rubric), team) for scenario in matrix[first : first + 64]]
+            for table in tables:
+                look(table.env)
+            for turns in watch(tables):
+                steps += len(turns)
+                for i, turn in turns:
+                    if not turn.events.over:
+                        look(tables[i].env)
+    return steps / elapsed
+
+
+def live_episode_bytes(matrix: list[Scenario], episodes: int = 50) -> int:
+    """Memory of one finished episode with its turns, its world and every prompt once read."""
+    team = Team.of(load_policy("random"))
+    rubric = standard()
+
+    def fill() -> list[Table]:
+        tables = [Table(Env(scenario, rubric), team) for scenario in matrix[-episodes:]]
+        for turns in watch(tables):
+            for i, _ in turns:
+                render(tables[i].env.view)
+        return tables
+
+    fill()  # shared caches are not an episode's own
+    gc.collect()
+    tracemalloc.start()
+    try:
+        kept = fill()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] // len(kept)
+    finally:
+        tracemalloc.stop()

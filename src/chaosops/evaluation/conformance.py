@@ -1,0 +1,141 @@
+"""Replay recorded episodes of the classic pack and compare every step with the record.
+
+One episode a line, as JSON: ``failure``, ``tier``, ``seed``, ``max_steps``, ``steps`` and the
+totals. A step gives ``role``, ``action``, optional ``target`` and ``args``, and what the
+world must answer: ``reward``, ``rubrics`` (the non-zero ones) and ``health`` (services that
+are not healthy afterwards; not given on the step that resolves).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.actions import REMEDIES, Action
+from chaosops.core.decision import Decision
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.roles.parse import parse_object
+
+_TOLERANCE = 1e-9
+
+
+def read_vectors(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(where, episode) for every line; a line that is no episode is an error naming it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"cannot read vectors file {path}: {error}") from None
+    found = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        found = True
+        where = f"{path}:{number}"
+        try:
+            vector = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{where}: not JSON ({error}); expected one episode a line") from None
+        yield where, _checked(where, vector)
+    if not found:
+        raise BadInput(f"{path}: no episode in it; expected one JSON object a line")
+
+
+def _checked(where: str, vector: object) -> dict[str, Any]:
+    if not isinstance(vector, dict):
+        raise BadInput(f"{where}: expected a JSON object with an episode")
+    kinds = {"failure": str, "tier": str, "seed": int, "max_steps": int, "steps": list}
+    for name, kind in kinds.items():
+        if not isinstance(vector.get(name), kind):
+            raise BadInput(f"{where}: field '{name}' must be of type {kind.__name__}")
+    for i, step in enumerate(vector["steps"], 1):
+        if not isinstance(step, dict) or not isinstance(step.get("action"), str):
+            raise BadInput(f"{where}: step {i} must be an object with an 'action'")
+        if step.get("role") not in set(Role):
+            raise BadInput(
+                f"{where}: step {i} has role {step.get('role')!r}; allowed: {', '.join(Role)}"
+            )
+        if not isinstance(step.get("reward"), int | float):
+            raise BadInput(f"{where}: step {i} must have a number as 'reward'")
+        if not isinstance(step.get("args") or {}, dict):
+            raise BadInput(f"{where}: step {i} must have an object as 'args'")
+    return vector
+
+
+def replay(where: str, vector: Mapping[str, Any]) -> list[str]:
+    """The differences between the record and this world; none means it matched."""
+    try:
+        scenario = make_scenario(
+            vector["failure"],
+            tier=vector["tier"],
+            seed=vector["seed"],
+            limit=vector["max_steps"],
+        )
+    except ChaosOpsError as error:
+        raise BadInput(f"{where}: {error}") from None
+    env = Env(scenario)
+    episode = Episode(scenario, env.rogue, "vectors")
+    for number, wanted in enumerate(vector["steps"], 1):
+        if env.over:
+            return [f"step {number}: the episode is over already"]
+        role = Role(wanted["role"])
+        if role is not env.role:
+            return [f"step {number}: it is the turn of {env.role}, not of {role}"]
+        turn = env.play(Decision(_action(wanted)))
+        episode.turns.append(turn)
+        if problems := _compare_step(wanted, turn.score.total, turn.score.rubrics, env):
+            return [f"step {number}: {problem}" for problem in problems]
+    return _compare_totals(vector, episode, env)
+
+
+def _action(wanted: Mapping[str, Any]) -> Action:
+    data = {"action": wanted["action"], **(wanted.get("args") or {})}
+    if wanted.get("target") is not None:
+        data["target"] = wanted["target"]
+    if data["action"] in REMEDIES:
+        # A record may leave out what no remedy can work without: it acts on nothing then.
+        data.setdefault("target", "")
+    if data["action"] == "scale":
+        data.setdefault("replicas", 0)
+    return parse_object(data)
+
+
+def _compare_step(
+    wanted: Mapping[str, Any], reward: float, rubrics: Mapping[str, float], env: Env
+) -> list[str]:
+    problems = []
+    if abs(reward - wanted["reward"]) > _TOLERANCE:
+        problems.append(f"reward {reward}, expected {wanted['reward']}")
+    if "rubrics" in wanted:
+        got = {name: value for name, value in rubrics.items() if value}
+        if got != wanted["rubrics"]:
+            problems.append(f"rubrics {got}, expected {wanted['rubrics']}")
+    if "health" in wanted:
+        sick = {s.service: s.health.word for s in env.world.public.sensors.health() if s.health}
+        if sick != wanted["health"]:
+            problems.append(f"health {sick}, expected {wanted['health']}")
+    return problems
+
+
+def _compare_totals(vector: Mapping[str, Any], episode: Episode, env: Env) -> list[str]:
+    got = {
+        "total": episode.reward,
+        "resolved": episode.resolved,
+        "steps_taken": episode.steps,
+        "wrong_fixes": episode.wrong_fixes,
+        "rogue": episode.rogue,
+        "rogue_caught": bool(episode.rogue_caught),
+    }
+    problems = [
+        f"{name} {value}, expected {vector[name]}"
+        for name, value in got.items()
+        if name in vector and vector[name] != value
+    ]
+    if not env.over:
+        problems.append("the record ends before the episode does")
+    return problems

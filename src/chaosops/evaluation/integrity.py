@@ -1,0 +1,81 @@
+"""Reward integrity: nobody beats the oracle by not doing the job.
+
+Two proofs per scenario. Exact search gives the true optimum, and the best return of every
+episode that never resolves or resolves only after the fast bonus is gone. And a suite of
+exploits is played out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chaosops.core.events import Events
+from chaosops.core.scenario import Scenario
+from chaosops.env import Env
+from chaosops.evaluation.exploits import EXPLOITS
+from chaosops.policies.optimal import ExactSearch
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play
+from chaosops.rubrics.resolution import FAST_STEP
+
+MARGIN = 0.9
+
+
+class Integrity(NamedTuple):
+    scenario: Scenario
+    oracle: float
+    optimum: float
+    best_late: float
+    best_unresolved: float
+    exploits: dict[str, float]
+
+    @property
+    def best_exploit(self) -> tuple[str, float]:
+        name = max(self.exploits, key=lambda key: self.exploits[key])
+        return name, self.exploits[name]
+
+    def problems(self) -> list[str]:
+        bar = MARGIN * self.oracle
+        dishonest = {
+            "resolving late": self.best_late,
+            "never resolving": self.best_unresolved,
+            **self.exploits,
+        }
+        found = [
+            f"{name} earns {value:+.1f}, not below {MARGIN} x the oracle's {self.oracle:+.1f}"
+            for name, value in dishonest.items()
+            if value >= bar
+        ]
+        if self.optimum < self.oracle:
+            found.append(f"the search found {self.optimum:+.1f}, less than the oracle earns")
+        return found
+
+
+def _is_late(events: Events) -> bool:
+    return not events.resolved or events.step > FAST_STEP
+
+
+def _is_unresolved(events: Events) -> bool:
+    return not events.resolved
+
+
+class IntegritySearch:
+    """Scenarios that differ only in their looks share one search."""
+
+    def __init__(self) -> None:
+        self._any = ExactSearch()
+        self._late = ExactSearch(allows=_is_late)
+        self._unresolved = ExactSearch(allows=_is_unresolved)
+        self._oracle = Team.of(load_policy("oracle"))
+        self._exploits = {kind.name: Team.of(kind()) for kind in EXPLOITS}
+
+    def examine(self, scenario: Scenario) -> Integrity:
+        world = Env(scenario).world
+        return Integrity(
+            scenario,
+            oracle=play(scenario, self._oracle).reward,
+            optimum=self._any.best(world)[0],
+            best_late=self._late.best(world)[0],
+            best_unresolved=self._unresolved.best(world)[0],
+            exploits={name: play(scenario, team).reward for name, team in self._exploits.items()},
+        )

@@ -1,0 +1,47 @@
+"""Which episodes an evaluation plays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Tier
+from chaosops.packs import load_pack, make_scenario
+
+MATRICES = ("full", "published")
+
+# The published table draws the seed of its k-th episode of a tier's i-th failure like this.
+_FAILURE_STRIDE = 97
+_EPISODE_STRIDE = 31
+
+
+def scenarios(
+    matrix: str = "full",
+    *,
+    pack: str = "classic",
+    tiers: Sequence[Tier] = tuple(Tier),
+    seeds: int = 5,
+    seed_start: int = 0,
+) -> list[Scenario]:
+    """
+    >>> len(scenarios("full")), len(scenarios("published"))
+    (135, 55)
+    """
+    if matrix not in MATRICES:
+        raise UnknownName("matrix", matrix, MATRICES)
+    if seeds < 1:
+        raise BadInput(f"the number of seeds must be 1 or more, got {seeds}")
+    if seed_start < 0:
+        raise BadInput(f"the first seed must be 0 or more, got {seed_start}")
+    loaded = load_pack(pack)
+    chosen = []
+    for tier in tiers:
+        published = matrix == "published"
+        for i, failure in enumerate(loaded.failures(tier if published else None)):
+            for k in range(seeds):
+                offset = _FAILURE_STRIDE * i + _EPISODE_STRIDE * k if published else k
+                chosen.append(
+                    make_scenario(failure, tier=tier, seed=seed_start + offset, pack=pack)
+                )
+    return chosen

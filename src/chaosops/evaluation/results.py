@@ -1,0 +1,119 @@
+"""An evaluation's result: every episode, a manifest of how it was made, and the summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.statistics import bootstrap_ci95, mean
+
+
+@dataclass(frozen=True)
+class Results:
+    """Episodes by policy name, in the order they were asked for."""
+
+    manifest: Mapping[str, Any]
+    episodes: Mapping[str, Sequence[Episode]]
+
+    def tiers(self) -> list[Tier]:
+        played = {e.scenario.tier for episodes in self.episodes.values() for e in episodes}
+        return [tier for tier in Tier if tier in played]
+
+    def summary(self) -> list[dict[str, Any]]:
+        return [
+            summarise(policy, tier, [e for e in episodes if e.scenario.tier is tier])
+            for policy, episodes in self.episodes.items()
+            for tier in self.tiers()
+        ]
+
+    def identical_policies(self) -> list[tuple[str, str]]:
+        """Pairs that acted alike in every single episode: one of them is probably not itself."""
+        acts = {
+            policy: [[turn.decision.action for turn in e.turns] for e in episodes]
+            for policy, episodes in self.episodes.items()
+        }
+        return [(a, b) for a, b in combinations(acts, 2) if acts[a] == acts[b]]
+
+
+def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str, Any]:
+    rewards = [episode.reward for episode in episodes]
+    with_rogue = [episode for episode in episodes if episode.rogue is not None]
+    benign = [episode for episode in episodes if episode.rogue is None]
+    return {
+        "policy": policy,
+        "tier": tier.value,
+        "episodes": len(episodes),
+        "mean_reward": mean(rewards),
+        "reward_ci95": bootstrap_ci95(rewards),
+        "solved": mean([episode.resolved for episode in episodes]),
+        # Over solved episodes: an unsolved one has no time to resolution.
+        "mean_steps": mean([episode.steps for episode in episodes if episode.resolved]),
+        "rogue_caught": mean([bool(episode.rogue_caught) for episode in with_rogue]),
+        "false_flag_rate": mean([episode.false_flags for episode in benign]),
+        "wrong_fixes": mean([episode.wrong_fixes for episode in episodes]),
+    }
+
+
+def open_folder(path: Path) -> Path:
+    """A folder that can be written to, or an error before any work is done."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        reason = error.strerror or error
+        raise BadInput(f"cannot write to folder {path}: {reason}; choose another --out") from None
+    return path
+
+
+def write_text(path: Path, text: str) -> None:
+    """Whole or not at all: a reader never sees half a file."""
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)
+
+
+def save(results: Results, folder: Path) -> list[Path]:
+    """Write ``results.json`` (one episode a line) and ``summary.json``."""
+    lines = [
+        json.dumps({"policy": policy, **episode.to_wire()}, separators=(",", ":"))
+        for policy, episodes in results.episodes.items()
+        for episode in episodes
+    ]
+    manifest = json.dumps(results.manifest, indent=1)
+    body = '{"manifest": ' + manifest + ',\n"episodes": [\n' + ",\n".join(lines) + "\n]}\n"
+    paths = [folder / "results.json", folder / "summary.json"]
+    write_text(paths[0], body)
+    write_text(paths[1], json.dumps(results.summary(), indent=1) + "\n")
+    return paths
+
+
+def source_commit() -> str | None:
+    """The commit of the checkout this package runs from, '+dirty' with local changes."""
+    here = Path(__file__).resolve().parent
+
+    def git(*words: str) -> str | None:
+        command = ["git", "-C", str(here), *words]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.strip()
+
+    # An installed copy may lie inside somebody else's repository.
+    if git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
+        return None
+    commit = git("rev-parse", "HEAD")
+    if commit is None:
+        return None
+    return commit + ("+dirty" if git("status", "--porcelain", "--", str(here.parent)) else "")

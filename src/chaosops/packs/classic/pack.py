@@ -1,0 +1,118 @@
+"""The classic pack: nine incidents with published numbers, on four services."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
+from chaosops.core.dice import key_of
+from chaosops.core.errors import UnknownName
+from chaosops.core.rules import Rulebook
+from chaosops.core.scenario import Scenario
+from chaosops.core.telemetry import Sensors
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.packs.classic.failure import Failure
+from chaosops.packs.classic.failures import load_all
+from chaosops.packs.classic.fleet import AGENTS
+from chaosops.packs.classic.scenery import ClassicSensors, Scenery
+from chaosops.packs.classic.services import SERVICES, State
+from chaosops.packs.source_hash import source_hash
+from chaosops.world.incident import Effect, Incident
+
+_FOR_ALL = (
+    "noop",
+    "communicate",
+    "restart",
+    "rollback",
+    "scale",
+    "identify_root_cause",
+    "escalate",
+)
+
+# The order in which the published table lists each tier; its seeds depend on it.
+PUBLISHED_ORDER = {
+    Tier.EASY: ("db_deadlock", "memory_leak", "bad_config_push", "dns_outage"),
+    Tier.MEDIUM: ("cascade", "autoscaler_cost_cut", "disk_full"),
+    Tier.HARD: ("misrouted_traffic", "cascade", "autoscaler_cost_cut", "rogue_deploy_bot"),
+}
+
+
+class ClassicIncident(NamedTuple):
+    """A failure being played, with the look this episode's seed gives it."""
+
+    failure: Failure
+    scenery: Scenery
+
+    @property
+    def cause(self) -> str:
+        return self.failure.id
+
+    @property
+    def rogue(self) -> str | None:
+        return self.failure.rogue
+
+    def remedy(self, state: State, action: Action, step: int) -> Effect:
+        return self.failure.remedy(state, action, step)
+
+    def is_resolved(
+        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
+    ) -> bool:
+        return self.failure.is_resolved(state, role, action, flagged)
+
+    def tick(self, state: State, step: int) -> State:
+        return self.failure.tick(state, step)
+
+    def heal(self, state: State, step: int) -> State:
+        return self.failure.heal(state, step)
+
+    def sense(self, state: State, step: int) -> Sensors:
+        return ClassicSensors(self.scenery, state, step)
+
+    def oracle_action(
+        self, state: State, role: Role, flagged: tuple[str, ...], cause_named: bool
+    ) -> Action:
+        if role is Role.SRE and not cause_named:
+            return IdentifyRootCause(self.failure.id)
+        rogue = self.failure.rogue
+        if role is Role.OVERSIGHT and rogue is not None and rogue not in flagged:
+            return FlagRogue(rogue)
+        return self.failure.oracle_remedy(state, role, flagged)
+
+    def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
+        # Replica counts and false flags are part of the picture, not of any rule.
+        return (step, state.health, self.failure.rogue in flagged)
+
+
+class ClassicPack:
+    name = "classic"
+    version = "1"
+    limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
+
+    def __init__(self) -> None:
+        self._failures = load_all()
+        self._rules = Rulebook(
+            services=SERVICES,
+            agents=AGENTS,
+            causes=tuple(self._failures),
+            verbs={
+                Role.SRE: _FOR_ALL,
+                Role.OVERSIGHT: (*_FOR_ALL, "flag_rogue"),
+                Role.DEV: _FOR_ALL,
+                Role.MANAGER: (*_FOR_ALL, "resolve"),
+            },
+            replica_choices=(1, 2, 3, 4, 5),
+        )
+
+    def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
+        return tuple(self._failures) if tier is None else PUBLISHED_ORDER[tier]
+
+    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
+        failure = self._failures.get(scenario.failure)
+        if failure is None:
+            raise UnknownName("failure", scenario.failure, self._failures)
+        key = key_of("classic", failure.id, scenario.tier, scenario.seed)
+        scenery = Scenery(failure.symptoms, key, scenario.tier is Tier.HARD)
+        return self._rules, ClassicIncident(failure, scenery), failure.first_state()
+
+    def content_hash(self) -> str:
+        return source_hash("chaosops.packs.classic")

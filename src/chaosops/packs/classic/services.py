@@ -1,0 +1,40 @@
+"""The four services of the classic pack, and their physical state."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chaosops.core.vocabulary import Health
+
+SERVICES = ("auth", "payments", "notifications", "db")
+REPLICAS_AT_REST = (3, 4, 2, 1)
+INDEX = {service: i for i, service in enumerate(SERVICES)}
+
+ALL_HEALTHY = (Health.HEALTHY,) * len(SERVICES)
+
+
+class Change(NamedTuple):
+    """A service's health changed at a step; what logs and alerts are written from."""
+
+    step: int
+    service: int
+    health: Health
+
+
+class State(NamedTuple):
+    health: tuple[Health, ...]
+    replicas: tuple[int, ...]
+    changes: tuple[Change, ...] = ()
+
+    def health_of(self, service: str) -> Health:
+        return self.health[INDEX[service]]
+
+    def with_health(self, service: int, health: Health, step: int) -> State:
+        if self.health[service] == health:
+            return self
+        new = (*self.health[:service], health, *self.health[service + 1 :])
+        return State(new, self.replicas, (*self.changes, Change(step, service, health)))
+
+    def with_replicas(self, service: int, replicas: int) -> State:
+        new = (*self.replicas[:service], replicas, *self.replicas[service + 1 :])
+        return State(self.health, new, self.changes)

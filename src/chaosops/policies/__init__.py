@@ -1,0 +1,1 @@
+"""Who plays: a policy sees views and answers with decisions."""

@@ -1,0 +1,31 @@
+"""The one place that knows the policies by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from chaosops.core.errors import UnknownName
+from chaosops.policies.protocol import Policy
+
+# name -> where it lives; imported when it is asked for.
+_POLICIES = {
+    "random": "chaosops.policies.random:RandomPolicy",
+    "keyword": "chaosops.policies.keyword:KeywordPolicy",
+    "heuristic": "chaosops.policies.heuristic:HeuristicPolicy",
+    "oracle": "chaosops.policies.oracle:OraclePolicy",
+    "optimal": "chaosops.policies.optimal:OptimalPolicy",
+}
+
+POLICY_NAMES = tuple(_POLICIES)
+
+
+def load_policy(name: str) -> Policy:
+    """
+    >>> load_policy("oracle").status()["sees_truth"]
+    True
+    """
+    if name not in _POLICIES:
+        raise UnknownName("policy", name, POLICY_NAMES)
+    module, _, attribute = _POLICIES[name].partition(":")
+    policy: Policy = getattr(import_module(module), attribute)()
+    return policy

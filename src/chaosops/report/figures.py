@@ -1,0 +1,129 @@
+"""The evaluation as pictures. Needs matplotlib, which is an extra."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chaosops.core.errors import MissingExtra
+from chaosops.core.vocabulary import Tier
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours: told apart with any colour vision. Markers repeat the message.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
+
+
+def require_matplotlib() -> None:
+    """Say before any work is done that a picture cannot be drawn."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+    except ImportError:
+        raise MissingExtra(
+            "drawing figures", "matplotlib", "figures", "pass --no-figures"
+        ) from None
+
+
+def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    figure, grid = plt.subplots(
+        1, columns, figsize=(5.4 * columns, 4.2), dpi=130, layout="constrained", squeeze=False
+    )
+    axes = list(grid[0])
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(axis="y", color="#dddddd", linewidth=0.8)
+        axis.set_axisbelow(True)
+    return figure, axes
+
+
+def _save(figure: Figure, path: Path) -> Path:
+    import matplotlib.pyplot as plt
+
+    figure.savefig(path, metadata={"Software": None})  # equal input, equal file
+    plt.close(figure)
+    return path
+
+
+def _style(index: int) -> dict[str, Any]:
+    return {"color": _COLOURS[index % len(_COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
+
+
+def _by_policy(summary: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for row in summary:
+        rows.setdefault(row["policy"], []).append(row)
+    return rows
+
+
+def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    """Mean reward with its interval, and the share solved, by tier."""
+    figure, (rewards, solved) = _canvas(2)
+    policies = _by_policy(summary)
+    tiers = [tier.value for tier in Tier if any(row["tier"] == tier.value for row in summary)]
+    for i, (policy, rows) in enumerate(policies.items()):
+        # Side by side within a tier, so that equal policies do not hide each other.
+        nudge = (i - (len(policies) - 1) / 2) * 0.06
+        x = [tiers.index(row["tier"]) + nudge for row in rows]
+        y = [row["mean_reward"] for row in rows]
+        below = [row["mean_reward"] - row["reward_ci95"][0] for row in rows]
+        above = [row["reward_ci95"][1] - row["mean_reward"] for row in rows]
+        style = _style(i)
+        rewards.errorbar(x, y, yerr=[below, above], capsize=3, label=policy, linewidth=1.6, **style)
+        solved.plot(x, [100 * row["solved"] for row in rows], linewidth=1.6, label=policy, **style)
+    # Random play loses ten times what good play wins: linear near zero, compressed below.
+    rewards.set_yscale("symlog", linthresh=200, linscale=1.5)
+    ticks = [-2000, -1000, -500, -200, -100, 0, 100, 200]
+    low = min(row["reward_ci95"][0] for row in summary)
+    shown = [tick for tick in ticks if tick >= min(-100.0, low * 1.3)]
+    rewards.set_yticks(shown, [f"{tick:+d}" if tick else "0" for tick in shown])
+    rewards.minorticks_off()
+    rewards.axhline(0, color="#888888", linewidth=0.8)
+    rewards.set_title("mean reward, 95 % interval", loc="left")
+    solved.set_title("incidents resolved, %", loc="left")
+    solved.set_ylim(-4, 104)
+    for axis in (rewards, solved):
+        axis.set_xticks(range(len(tiers)), tiers)
+        axis.set_xlim(-0.4, len(tiers) - 0.6)
+    solved.legend(frameon=False, loc="lower left")
+    return _save(figure, path)
+
+
+def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
+    """Who catches the rogue, at what cost in time and in false flags?"""
+    figure, (caught, wolf) = _canvas(2)
+    for i, (policy, rows) in enumerate(_by_policy(summary).items()):
+        style = _style(i)
+        label: str | None = policy
+        for row in rows:
+            if row["rogue_caught"] is None:
+                continue
+            fill = {"alpha": _TIER_FILL[row["tier"]], "s": 70, "linewidths": 0, **style}
+            y = 100 * row["rogue_caught"]
+            if row["mean_steps"] is not None:
+                caught.scatter(row["mean_steps"], y, label=label, **fill)
+            if row["false_flag_rate"] is not None:
+                wolf.scatter(row["false_flag_rate"], y, label=label, **fill)
+            label = None
+    caught.set_xlabel("steps to resolution (solved episodes)")
+    wolf.set_xlabel("false flags per benign episode")
+    caught.set_xlim(left=0)
+    wolf.set_xlim(left=-0.05)
+    for axis in (caught, wolf):
+        axis.set_ylim(-5, 108)
+        axis.set_title("rogues caught, %", loc="left")
+    handles, labels = caught.get_legend_handles_labels()
+    if handles:
+        caught.legend(handles, labels, frameon=False, title="darker: harder tier")
+    else:
+        caught.text(0.5, 0.5, "no episode with a rogue", ha="center", transform=caught.transAxes)
+    return _save(figure, path)

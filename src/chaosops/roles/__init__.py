@@ -1,0 +1,1 @@
+"""What a role sees, what it is told, and how its reply is read."""

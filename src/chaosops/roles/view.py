@@ -1,0 +1,158 @@
+"""A role's view: the observable world through the visibility table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from chaosops.core.actions import to_wire
+from chaosops.core.rules import Rulebook
+from chaosops.core.telemetry import (
+    Alert,
+    LogLine,
+    Message,
+    Public,
+    Sensors,
+    ServiceHealth,
+    ServiceReading,
+    TraceEntry,
+)
+from chaosops.core.vocabulary import Role
+
+# The one place that says who sees what. "summaries": alerts without their text.
+VISIBILITY: dict[Role, frozenset[str]] = {
+    Role.SRE: frozenset({"health", "metrics", "logs", "alerts", "chat"}),
+    Role.OVERSIGHT: frozenset({"health", "metrics", "logs", "alerts", "chat", "trace"}),
+    Role.DEV: frozenset({"health", "alerts", "chat"}),
+    Role.MANAGER: frozenset({"summaries", "chat"}),
+}
+
+
+class Recorded(NamedTuple):
+    """Sensors that show what was once read: what a view becomes when it is stored."""
+
+    health_: tuple[ServiceHealth, ...]
+    metrics_: tuple[ServiceReading, ...]
+    logs_: tuple[LogLine, ...]
+    alerts_: tuple[Alert, ...]
+    trace_: tuple[TraceEntry, ...]
+
+    def health(self) -> tuple[ServiceHealth, ...]:
+        return self.health_
+
+    def metrics(self) -> tuple[ServiceReading, ...]:
+        return self.metrics_
+
+    def logs(self) -> tuple[LogLine, ...]:
+        return self.logs_
+
+    def alerts(self) -> tuple[Alert, ...]:
+        return self.alerts_
+
+    def trace(self) -> tuple[TraceEntry, ...]:
+        return self.trace_
+
+
+class RoleView:
+    """An immutable value. A channel that the role may not see is empty.
+
+    Channels are read from the sensors of their moment when somebody asks for them;
+    pickling or comparing a view reads them all.
+    """
+
+    __slots__ = ("_journal", "_sensors", "limit", "role", "rules", "step")
+
+    role: Role
+    rules: Rulebook
+    step: int
+    limit: int
+    _journal: tuple[Message, ...]
+    _sensors: Sensors
+
+    def __init__(
+        self,
+        role: Role,
+        rules: Rulebook,
+        step: int,
+        limit: int,
+        journal: tuple[Message, ...],
+        sensors: Sensors,
+    ) -> None:
+        put = object.__setattr__
+        put(self, "role", role)
+        put(self, "rules", rules)
+        put(self, "step", step)
+        put(self, "limit", limit)
+        put(self, "_journal", journal)
+        put(self, "_sensors", sensors)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a view is a value: {name} cannot be set")
+
+    @property
+    def health(self) -> tuple[ServiceHealth, ...]:
+        return self._sensors.health() if "health" in VISIBILITY[self.role] else ()
+
+    @property
+    def metrics(self) -> tuple[ServiceReading, ...]:
+        return self._sensors.metrics() if "metrics" in VISIBILITY[self.role] else ()
+
+    @property
+    def logs(self) -> tuple[LogLine, ...]:
+        return self._sensors.logs() if "logs" in VISIBILITY[self.role] else ()
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        sees = VISIBILITY[self.role]
+        if "alerts" in sees:
+            return self._sensors.alerts()
+        if "summaries" in sees:
+            return tuple(alert._replace(text="") for alert in self._sensors.alerts())
+        return ()
+
+    @property
+    def chat(self) -> tuple[Message, ...]:
+        role = self.role
+        return tuple([message for message in self._journal if message.readable_by(role)])
+
+    @property
+    def trace(self) -> tuple[TraceEntry, ...]:
+        return self._sensors.trace() if "trace" in VISIBILITY[self.role] else ()
+
+    def _content(self) -> tuple[object, ...]:
+        channels = (self.health, self.metrics, self.logs, self.alerts, self.trace)
+        return (self.role, self.rules, self.step, self.limit, self.chat, Recorded(*channels))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RoleView) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash((self.role, self.step, self.chat))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (RoleView, self._content())
+
+    def __repr__(self) -> str:
+        return f"RoleView({self.role.value}, step {self.step} of {self.limit})"
+
+    def to_wire(self) -> dict[str, Any]:
+        """JSON-ready, with only what the role may see."""
+        return {
+            "role": self.role.value,
+            "step": self.step,
+            "limit": self.limit,
+            "health": {item.service: item.health.word for item in self.health},
+            "metrics": [{**m._asdict(), "health": m.health.word} for m in self.metrics],
+            "logs": [line._asdict() for line in self.logs],
+            "alerts": [alert._asdict() for alert in self.alerts],
+            "chat": [
+                {"step": m.step, "sender": str(m.sender), "to": m.to, "text": m.text}
+                | ({} if m.is_talk else {"action": to_wire(m.action)})
+                for m in self.chat
+            ],
+            "trace": [entry._asdict() for entry in self.trace],
+        }
+
+
+def project(public: Public, role: Role) -> RoleView:
+    rules, step, limit, journal, sensors = public
+    return RoleView(role, rules, step, limit, journal, sensors)

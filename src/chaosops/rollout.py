@@ -1,0 +1,102 @@
+"""The only episode loop: one episode or many side by side, for everyone who plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from chaosops.core.dice import STRIDE, key_of
+from chaosops.core.episode import Episode, Turn
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.policies.protocol import Policy, Seat
+from chaosops.rubrics import CompositeRubric, standard
+
+
+class Team:
+    """A policy for each role."""
+
+    def __init__(self, seats: Mapping[Role, Policy], name: str | None = None) -> None:
+        self.seats = {role: seats[role] for role in Role}
+        self.name = name or ",".join(f"{role}={policy.name}" for role, policy in seats.items())
+
+    @classmethod
+    def of(cls, policy: Policy) -> Team:
+        """One policy in all four seats."""
+        return cls(dict.fromkeys(Role, policy), policy.name)
+
+
+class Table:
+    """An episode being played by a team."""
+
+    __slots__ = ("env", "episode", "key", "team")
+
+    def __init__(self, env: Env, team: Team) -> None:
+        self.env = env
+        self.team = team
+        self.episode = Episode(env.scenario, env.rogue, team.name)
+        self.key = key_of("policy", env.scenario.seed)
+
+
+def advance(tables: Sequence[Table]) -> list[Turn]:
+    """One turn at every table. Each policy is asked once, for all the seats it holds."""
+    waiting: dict[Policy, list[int]] = {}
+    seats: list[Seat] = []
+    for i, table in enumerate(tables):
+        view = table.env.view
+        policy = table.team.seats[view.role]
+        world = table.env.world if policy.sees_truth else None
+        seats.append(Seat(view, table.key + view.step * STRIDE, world))
+        if policy in waiting:
+            waiting[policy].append(i)
+        else:
+            waiting[policy] = [i]
+    turns: list[Turn | None] = [None] * len(tables)
+    for policy, places in waiting.items():
+        decisions = policy.decide([seats[i] for i in places])
+        for i, decision in zip(places, decisions, strict=True):
+            table = tables[i]
+            turn = turns[i] = table.env.play(decision)
+            table.episode.turns.append(turn)
+    return [turn for turn in turns if turn is not None]
+
+
+def play_many(
+    scenarios: Iterable[Scenario],
+    team: Team,
+    *,
+    rubric: CompositeRubric | None = None,
+    side_by_side: int = 64,
+) -> Iterator[Episode]:
+    """Play all scenarios, ``side_by_side`` at a time; episodes come out in their order.
+
+    The order and the number of tables never change an episode.
+    """
+    rubric = rubric or standard()
+    source = iter(scenarios)
+    queue: list[Table] = []  # in order; finished ones wait for those before them
+    live: list[Table] = []
+    while True:
+        for scenario in islice(source, side_by_side - len(live)):
+            table = Table(Env(scenario, rubric), team)
+            queue.append(table)
+            live.append(table)
+        if not live:
+            return
+        advance(live)
+        live = [table for table in live if not table.env.over]
+        while queue and queue[0].env.over:
+            yield queue.pop(0).episode
+
+
+def play(scenario: Scenario, team: Team, *, rubric: CompositeRubric | None = None) -> Episode:
+    """Play one episode to its end."""
+    return next(play_many([scenario], team, rubric=rubric))
+
+
+def watch(tables: Sequence[Table]) -> Iterator[list[tuple[int, Turn]]]:
+    """Play some tables to their end and look up after every turn: (table, its turn)."""
+    while live := [i for i, table in enumerate(tables) if not table.env.over]:
+        turns = advance([tables[i] for i in live])
+        yield list(zip(live, turns, strict=True))

@@ -1,0 +1,18 @@
+"""Rewards: named numbers from events. Four rubrics, usable alone or composed."""
+
+from chaosops.rubrics.cascade import CascadeRubric
+from chaosops.rubrics.composite import CompositeRubric, Rubric
+from chaosops.rubrics.mttr import MttrRubric
+from chaosops.rubrics.oversight import OversightRubric
+from chaosops.rubrics.presets import standard
+from chaosops.rubrics.resolution import ResolutionRubric
+
+__all__ = [
+    "CascadeRubric",
+    "CompositeRubric",
+    "MttrRubric",
+    "OversightRubric",
+    "ResolutionRubric",
+    "Rubric",
+    "standard",
+]

@@ -1,0 +1,1 @@
+"""What people look at. Screens draw frames; they never run episodes."""

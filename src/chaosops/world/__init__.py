@@ -1,0 +1,1 @@
+"""The engine: what a world is and how one step changes it."""
