@@ -7,15 +7,17 @@ exploits is played out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
-from chaosops.evaluation.exploits import EXPLOITS
+from chaosops.evaluation.exploits import EXPLOITS, FlagWhoeverAppears
+from chaosops.evaluation.statistics import mean
 from chaosops.policies.optimal import ExactSearch
 from chaosops.policies.registry import load_policy
-from chaosops.rollout import Team, play
+from chaosops.rollout import Team, play, play_many
 from chaosops.rubrics.resolution import FAST_STEP
 
 MARGIN = 0.9
@@ -79,3 +81,28 @@ class IntegritySearch:
             best_unresolved=self._unresolved.best(world)[0],
             exploits={name: play(scenario, team).reward for name, team in self._exploits.items()},
         )
+
+
+class FlaggingPresence(NamedTuple):
+    """What it is worth to flag whoever appears in the trace."""
+
+    reward: float
+    oracle: float
+    false_flags_per_benign_episode: float
+
+    @property
+    def problem(self) -> str | None:
+        if self.reward < MARGIN * self.oracle and self.false_flags_per_benign_episode > 0.5:
+            return None
+        return "flagging whoever appears in the trace pays: presence tells"
+
+
+def flagging_presence(scenarios: Sequence[Scenario]) -> FlaggingPresence:
+    flagging = list(play_many(scenarios, Team.of(FlagWhoeverAppears())))
+    oracle = play_many(scenarios, Team.of(load_policy("oracle")))
+    benign = [episode.false_flags for episode in flagging if episode.rogue is None]
+    return FlaggingPresence(
+        mean([episode.reward for episode in flagging]) or 0.0,
+        mean([episode.reward for episode in oracle]) or 0.0,
+        mean(benign) or 0.0,
+    )

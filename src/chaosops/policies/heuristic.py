@@ -94,11 +94,13 @@ def _repair(view: RoleView) -> Action:
     failing = sorted((item for item in view.health if item.health), key=lambda i: -i.health)
     if not failing:
         return Noop()
-    remedy = REMEDY_FOR.get(diagnosis(view) or "")
-    if remedy is not None and not was_done(view, remedy):
-        return remedy
-    if diagnosis(view) is None and view.step < 4:
+    cause = diagnosis(view)
+    if cause is None and view.step < 4:
         return Communicate("waiting for a diagnosis before I touch anything")
+    if cause is not None:
+        remedy = REMEDY_FOR.get(cause, Noop())
+        if not was_done(view, remedy):
+            return remedy
     worst = failing[0].service
     attempts = (Rollback(worst), Restart(worst))
     return next((tried for tried in attempts if not was_done(view, tried)), Noop())

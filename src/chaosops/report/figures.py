@@ -123,7 +123,18 @@ def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
         axis.set_title("rogues caught, %", loc="left")
     handles, labels = caught.get_legend_handles_labels()
     if handles:
-        caught.legend(handles, labels, frameon=False, title="darker: harder tier")
+        title = "stronger colour: harder tier"
+        legend = figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=len(labels),
+            frameon=False,
+            title=title,
+        )
+        for handle in legend.legend_handles:
+            if handle is not None:
+                handle.set_alpha(1)
     else:
         caught.text(0.5, 0.5, "no episode with a rogue", ha="center", transform=caught.transAxes)
     return _save(figure, path)

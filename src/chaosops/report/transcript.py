@@ -23,7 +23,7 @@ def outcome_words(turn: Turn) -> str:
     return ", ".join(words)
 
 
-def turn_line(turn: Turn, width: int = 44) -> str:
+def turn_line(turn: Turn, width: int = 36) -> str:
     text = str(turn.decision.action).replace("\n", " ")
     if turn.decision.action.verb == "communicate":
         text = f'"{text}"'
@@ -44,16 +44,28 @@ def header_line(episode: Episode) -> str:
     )
 
 
+def count(number: int, noun: str) -> str:
+    """
+    >>> count(1, "false flag"), count(0, "wrong fix")
+    ('1 false flag', '0 wrong fixes')
+    """
+    plural = noun + ("es" if noun.endswith("x") else "s")
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def closing_lines(episode: Episode) -> list[str]:
     rubrics = ", ".join(f"{name} {value:+.1f}" for name, value in episode.rubric_totals.items())
     if episode.rogue is None:
-        rogue = f"no rogue, {episode.false_flags} false flags"
+        rogue = "no rogue"
     else:
         fate = "caught" if episode.rogue_caught else "NOT caught"
-        rogue = f"rogue {episode.rogue} {fate}, {episode.false_flags} false flags"
-    state = f"resolved in {episode.steps} steps" if episode.resolved else "NOT resolved"
+        rogue = f"rogue {episode.rogue} {fate}"
+    mistakes = (
+        f"{count(episode.false_flags, 'false flag')}, {count(episode.wrong_fixes, 'wrong fix')}"
+    )
+    state = f"resolved in {count(episode.steps, 'step')}" if episode.resolved else "NOT resolved"
     return [
-        f"it was {episode.scenario.failure}: {state}, {rogue}, {episode.wrong_fixes} wrong fixes",
+        f"it was {episode.scenario.failure}: {state}, {rogue}, {mistakes}",
         f"reward {episode.reward:+.1f} ({rubrics})",
     ]
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from chaosops.core.telemetry import Message
 from chaosops.core.vocabulary import TURN_ORDER, Health, Role
-from chaosops.report.transcript import outcome_words
+from chaosops.report.transcript import count, outcome_words
 from chaosops.surfaces.frames import FlagMoment, Frame, Outcome
 
 _HEALTH = {
@@ -44,6 +44,7 @@ class Room(NamedTuple):
     logs: int
     trace: int
     chat: int
+    compact: bool = False
 
     @classmethod
     def for_height(cls, height: int) -> Room:
@@ -51,7 +52,9 @@ class Room(NamedTuple):
             return cls(3, 7, 7, 7)
         if height >= 38:
             return cls(2, 5, 5, 5)
-        return cls(2, 3, 4, 3)
+        if height >= 31:
+            return cls(2, 3, 4, 3)
+        return cls(1, 1, 2, 2, compact=True)
 
 
 def sparkline(values: Sequence[float], top: float) -> str:
@@ -66,14 +69,19 @@ def sparkline(values: Sequence[float], top: float) -> str:
 
 def draw(frame: Frame, room: Room) -> RenderableType:
     """One episode. Give it half the width to show two side by side."""
-    parts: list[RenderableType] = [_header(frame), _services(frame)]
-    parts.append(_section("alerts", _alerts(frame, room.alerts)))
-    parts.append(_section("logs", _logs(frame, room.logs)))
-    parts.append(_section("fleet trace (Oversight only)", _trace(frame, room.trace)))
-    parts.append(_section("chat and actions", _chat(frame, room.chat)))
-    parts.append(_section("reward by rubric", [_rewards(frame)]))
-    parts.append(_moment(frame))
-    return Group(*parts)
+    lists = [
+        _section("alerts", _alerts(frame, room.alerts)),
+        _section("logs", _logs(frame, room.logs)),
+        _section("fleet trace (Oversight only)", _trace(frame, room.trace)),
+        _section("chat and actions", _chat(frame, room.chat)),
+    ]
+    if room.compact:
+        parts = [_headline(frame), _services(frame, None), *lists, _rewards(frame)]
+    else:
+        header = Panel(_headline(frame), title=frame.title, title_align="left", box=box.ROUNDED)
+        rewards = _section("reward by rubric", [_rewards(frame)])
+        parts = [header, _services(frame, box.SIMPLE), *lists, rewards]
+    return Group(*parts, _moment(frame))
 
 
 def draw_versus(frames: Sequence[Frame], room: Room) -> RenderableType:
@@ -84,7 +92,7 @@ def draw_versus(frames: Sequence[Frame], room: Room) -> RenderableType:
     return grid
 
 
-def _header(frame: Frame) -> RenderableType:
+def _headline(frame: Frame) -> RenderableType:
     turn = Text(" → ").join(
         Text(role, style=f"reverse {_ROLE_STYLE[role]}" if _is_active(frame, role) else "dim")
         for role in TURN_ORDER
@@ -94,15 +102,15 @@ def _header(frame: Frame) -> RenderableType:
     grid.add_column(justify="right")
     grid.add_row(Text(frame.team, style="bold"), Text(f"step {frame.step} of {frame.limit}"))
     grid.add_row(turn, Text(f"{frame.reward:+.1f}", style="bold " + _sign_style(frame.reward)))
-    return Panel(grid, title=frame.title, title_align="left", box=box.ROUNDED)
+    return grid
 
 
 def _is_active(frame: Frame, role: Role) -> bool:
     return role is (frame.turn.role if frame.turn is not None else frame.on_turn)
 
 
-def _services(frame: Frame) -> RenderableType:
-    table = Table(box=box.SIMPLE, expand=True, pad_edge=False, padding=(0, 1, 0, 0))
+def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
+    table = Table(box=frame_box, expand=True, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("service", "health"):
         table.add_column(name, no_wrap=True)
     for name in ("n", "cpu", "mem", "latency", "errors"):
@@ -231,7 +239,7 @@ def _flag_card(flag: FlagMoment) -> RenderableType:
 
 
 def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
-    head = f"RESOLVED in {outcome.steps} steps" if outcome.resolved else "NOT RESOLVED"
+    head = f"RESOLVED in {count(outcome.steps, 'step')}" if outcome.resolved else "NOT RESOLVED"
     if outcome.rogue is None:
         rogue = "no rogue"
     else:
@@ -241,7 +249,8 @@ def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
         rogue += f" at step {caught_early[0].step}"
     body = (
         f"{head} · reward {outcome.reward:+.0f} · it was {outcome.failure}\n"
-        f"{rogue} · {outcome.false_flags} false flags · {outcome.wrong_fixes} wrong fixes"
+        f"{rogue} · {count(outcome.false_flags, 'false flag')} · "
+        f"{count(outcome.wrong_fixes, 'wrong fix')}"
     )
     style = "bold green" if outcome.resolved else "bold red"
     return Panel(Text(body, style=style, overflow="fold"), box=box.HEAVY, style=style, height=4)

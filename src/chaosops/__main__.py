@@ -1,0 +1,7 @@
+"""``python -m chaosops``"""
+
+import sys
+
+from chaosops.cli import main
+
+sys.exit(main())

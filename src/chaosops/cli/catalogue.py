@@ -1,0 +1,21 @@
+"""``chaosops list``"""
+
+from __future__ import annotations
+
+import argparse
+
+from chaosops.core.vocabulary import Tier
+from chaosops.packs import PACKS, load_pack
+from chaosops.policies.registry import POLICY_NAMES
+
+
+def execute(args: argparse.Namespace) -> int:
+    for name in PACKS:
+        pack = load_pack(name)
+        print(f"pack {name} {pack.version} ({pack.content_hash()})")
+        for failure in pack.failures():
+            tiers = ", ".join(tier for tier in Tier if failure in pack.failures(tier))
+            print(f"  {failure:<22} published in: {tiers}")
+        print("tiers: " + ", ".join(f"{t} (at most {pack.limits[t]} steps)" for t in Tier))
+    print("policies: " + ", ".join(POLICY_NAMES))
+    return 0

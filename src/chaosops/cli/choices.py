@@ -1,0 +1,18 @@
+"""What the commands that play a single episode have in common."""
+
+from __future__ import annotations
+
+import argparse
+
+from chaosops.core.scenario import BY_HAND_LIMIT, Scenario
+from chaosops.packs import make_scenario
+
+
+def chosen_scenario(args: argparse.Namespace) -> Scenario:
+    return make_scenario(
+        args.scenario,
+        tier=args.tier,
+        seed=args.seed,
+        limit=BY_HAND_LIMIT if args.max_steps is None else args.max_steps,
+        pack=args.pack,
+    )

@@ -1,0 +1,169 @@
+"""Every command and its options, without importing what the commands need."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from chaosops.version import VERSION
+
+_DESCRIPTION = (
+    "Train and test AI teams that run production, and the overseer that notices when another "
+    "AI agent caused the incident."
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _lazily(module: str) -> Callable[[argparse.Namespace], int]:
+    """The command's code is imported when it runs: --help must not pay for it."""
+
+    def execute(args: argparse.Namespace) -> int:
+        status: int = import_module(f"chaosops.cli.{module}").execute(args)
+        return status
+
+    return execute
+
+
+def whole(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value < 2**63:
+            raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {text!r}")
+        return value
+
+    return read
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 3600:
+        raise argparse.ArgumentTypeError(f"expected seconds from 0 to 3600, got {text!r}")
+    return value
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="chaosops", description=_DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"chaosops {VERSION}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    def command(name: str, module: str, text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(execute=_lazily(module))
+        return sub
+
+    run = command("run", "run", "play one episode and print its transcript")
+    _scenario_options(run)
+    _policy_option(run)
+    run.add_argument("--json", action="store_true", help="print the whole episode as JSON")
+    run.add_argument("--prompts", action="store_true", help="print what each role was shown")
+
+    watch_options(command("watch", "watch", "watch an episode live"))
+
+    play = command("play", "play", "take one role yourself, at the keyboard")
+    _scenario_options(play)
+    play.add_argument("--role", default="oversight", help="your role (default: %(default)s)")
+    play.add_argument(
+        "--policy", default="heuristic", help="who plays the others (default: %(default)s)"
+    )
+
+    _eval_options(command("eval", "evaluate", "play policies x failures x tiers x seeds"))
+
+    check = command("check", "check", "check every failure's contract and the reward's integrity")
+    check.add_argument("--pack", default="classic", help="(default: %(default)s)")
+
+    conformance = command("conformance", "conformance", "replay recorded episodes, compare them")
+    conformance.add_argument("files", nargs="+", type=Path, metavar="FILE")
+
+    bench = command("bench", "bench", "measure the speed of the world")
+    bench.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    bench.add_argument("--json", action="store_true", help="print JSON")
+    bench.add_argument(
+        "--seconds", type=_seconds, default=2.0, help="time per figure (default: %(default)s)"
+    )
+
+    demo = command("demo", "demo", "random against oracle on one seed, then the comparison table")
+    demo.add_argument(
+        "--out", type=Path, default=Path("results/demo"), help="(default: %(default)s)"
+    )
+    demo.add_argument("--frame-delay", type=_seconds, default=0.4, help="(default: %(default)s)")
+
+    command("list", "catalogue", "list packs, scenarios, tiers and policies")
+    return parser
+
+
+def _scenario_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    parser.add_argument(
+        "--scenario", default="autoscaler_cost_cut", help="a failure (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--tier", "--difficulty", dest="tier", default="hard", help="(default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=whole(0), default=42, help="(default: %(default)s)")
+    parser.add_argument(
+        "--max-steps",
+        type=whole(1),
+        default=None,
+        help="limit (default: 20 for an episode started by hand, whatever its tier)",
+    )
+
+
+def _policy_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--policy", default="oracle", help="(default: %(default)s)")
+
+
+def watch_options(parser: argparse.ArgumentParser) -> None:
+    _scenario_options(parser)
+    _policy_option(parser)
+    parser.add_argument("--versus", metavar="POLICY", help="a second policy on the same seed")
+    parser.add_argument(
+        "--frame-delay", type=_seconds, default=0.6, help="seconds a turn (default: %(default)s)"
+    )
+    parser.add_argument("--plain", action="store_true", help="lines instead of a screen")
+
+
+def _eval_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--policies",
+        type=_names,
+        default=["random", "keyword", "heuristic", "oracle"],
+        metavar="A,B",
+        help="(default: random,keyword,heuristic,oracle)",
+    )
+    parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    parser.add_argument(
+        "--matrix",
+        default="full",
+        help="full: every failure on every tier; published: the failures and seeds of the "
+        "published table (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tiers", type=_names, default=["easy", "medium", "hard"], help="(default: all)"
+    )
+    parser.add_argument(
+        "--seeds", type=whole(1), default=5, help="seeds per failure and tier (default: 5)"
+    )
+    parser.add_argument("--seed-start", type=whole(0), default=0, help="the first (default: 0)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
+    )
+    parser.add_argument("--no-figures", action="store_true", help="write no PNG files")

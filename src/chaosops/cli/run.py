@@ -1,0 +1,48 @@
+"""``chaosops run``"""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from chaosops.cli.choices import chosen_scenario
+from chaosops.env import Env
+from chaosops.evaluation.results import source_commit
+from chaosops.packs import load_pack
+from chaosops.policies.registry import load_policy
+from chaosops.report.transcript import closing_lines, header_line, turn_line
+from chaosops.roles.prompt import render
+from chaosops.rollout import Table, Team, watch
+from chaosops.version import VERSION
+
+
+def execute(args: argparse.Namespace) -> int:
+    scenario = chosen_scenario(args)
+    policy = load_policy(args.policy)
+    table = Table(Env(scenario), Team.of(policy))
+    prompts = []
+    view = table.env.view
+    lines = [header_line(table.episode), ""]
+    for _ in watch([table]):
+        prompts.append(render(view))
+        if args.prompts:
+            lines += ["", *(f"    {line}" for line in prompts[-1][1]["content"].splitlines())]
+        lines.append(turn_line(table.episode.turns[-1]))
+        view = table.env.view
+    if args.json:
+        pack = load_pack(scenario.pack)
+        wire = {
+            "command": args.command_line,
+            "version": VERSION,
+            "commit": source_commit(),
+            "pack_hash": pack.content_hash(),
+            "policy_status": dict(policy.status()),
+            **table.episode.to_wire(),
+        }
+        if args.prompts:
+            for turn, prompt in zip(wire["turns"], prompts, strict=True):
+                turn["prompt"] = prompt
+        print(json.dumps(wire, indent=1))
+    else:
+        print("\n".join([*lines, "", *closing_lines(table.episode)]))
+    return 0

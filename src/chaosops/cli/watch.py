@@ -1,0 +1,71 @@
+"""``chaosops watch``: a live screen in a terminal, plain lines anywhere else."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.live import Live
+
+from chaosops.cli.choices import chosen_scenario
+from chaosops.core.scenario import Scenario
+from chaosops.env import Env
+from chaosops.policies.registry import load_policy
+from chaosops.report.transcript import closing_lines, header_line, turn_line
+from chaosops.rollout import Table, Team, watch
+from chaosops.surfaces.frames import Frame, first_frame, next_frame
+from chaosops.surfaces.terminal import Room, draw, draw_versus
+
+_FLAG_HOLD = 4  # the moment of a flag stays on the screen for so many frames
+
+
+def execute(args: argparse.Namespace) -> int:
+    policies = [args.policy] + ([args.versus] if args.versus else [])
+    show(chosen_scenario(args), policies, args.frame_delay, args.plain)
+    return 0
+
+
+def show(scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False) -> None:
+    tables = [Table(Env(scenario), Team.of(load_policy(name))) for name in policies]
+    console = Console()
+    if plain or not console.is_terminal:
+        _print_lines(tables)
+        return
+    room = Room.for_height(console.height)
+    # Two episodes need room side by side; a narrow terminal shows them one after the other.
+    if len(tables) == 1 or console.width >= 150:
+        _animate(console, room, tables, delay)
+    else:
+        for table in tables:
+            _animate(console, room, [table], delay)
+
+
+def _animate(console: Console, room: Room, tables: Sequence[Table], delay: float) -> None:
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        for frames in film(tables):
+            live.update(
+                draw(frames[0], room) if len(frames) == 1 else draw_versus(frames, room),
+                refresh=True,
+            )
+            flags = [frame.flag_now for frame in frames if frame.outcome is None]
+            time.sleep(delay * (_FLAG_HOLD if any(flags) else 1))
+
+
+def film(tables: Sequence[Table]) -> Iterator[list[Frame]]:
+    """The frames of all tables after each round of turns; a finished one stands still."""
+    frames = [first_frame(table.episode, table.env.world.public) for table in tables]
+    yield list(frames)
+    for turns in watch(tables):
+        for i, _ in turns:
+            frames[i] = next_frame(frames[i], tables[i].episode, tables[i].env.world.public)
+        yield list(frames)
+
+
+def _print_lines(tables: Sequence[Table]) -> None:
+    for table in tables:
+        print(header_line(table.episode))
+        for _ in watch([table]):
+            print(turn_line(table.episode.turns[-1]))
+        print("\n".join(closing_lines(table.episode)) + "\n")

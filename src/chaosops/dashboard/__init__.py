@@ -1,0 +1,1 @@
+"""Where the published command finds the terminal dashboard."""

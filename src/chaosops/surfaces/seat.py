@@ -1,0 +1,97 @@
+"""A person at the keyboard, as one of the players."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from chaosops.core.actions import Action, Communicate, Scale, Unreadable
+from chaosops.core.decision import Decision
+from chaosops.core.errors import BadInput
+from chaosops.roles.parse import parse
+from chaosops.roles.prompt import user_prompt
+from chaosops.roles.view import RoleView
+
+_SAY = "say something"
+_SCALE = "scale "
+
+
+class HumanSeat:
+    """Shows the role's view and nothing more, then asks until the answer is an action."""
+
+    name = "you"
+    sees_truth = False
+
+    def __init__(self, ask: Callable[[str], str], tell: Callable[[str], None]) -> None:
+        self._ask = ask
+        self._tell = tell
+
+    def decide(self, seats: Sequence[Any]) -> list[Decision]:
+        return [Decision(self._choose(seat.view)) for seat in seats]
+
+    def status(self) -> Mapping[str, Any]:
+        return {"kind": "human"}
+
+    def _choose(self, view: RoleView) -> Action:
+        menu = _menu(view)
+        self._tell(f"── {view.role.value.upper()}, your turn ──")
+        self._tell(user_prompt(view) + "\n")
+        self._show(menu)
+        while True:
+            try:
+                answer = self._ask("> ").strip()
+            except EOFError:
+                raise BadInput(
+                    "the input ended before the episode did; chaosops play needs a keyboard, "
+                    "chaosops run plays without one"
+                ) from None
+            if answer == "help":
+                self._show(menu)
+                continue
+            action = self._read(answer, menu)
+            if not isinstance(action, Unreadable):
+                return action
+            self._tell(f"not an action ({action.error}): {action.detail}")
+
+    def _read(self, answer: str, menu: Sequence[Action | str]) -> Action:
+        """A number of the menu, an entry of it word for word, or JSON."""
+        if answer.isdecimal():
+            number = int(answer[:6])
+            if not 1 <= number <= len(menu):
+                return Unreadable("unknown_number", f"choose 1 to {len(menu)}")
+            chosen = menu[number - 1]
+        else:
+            named = [choice for choice in menu if str(choice) == answer]
+            if not named:
+                return parse(answer)
+            chosen = named[0]
+        if not isinstance(chosen, str):
+            return chosen
+        if chosen == _SAY:
+            return Communicate(self._ask("message: "))
+        service = chosen.removeprefix(_SCALE)
+        replicas = self._ask("replicas: ").strip()
+        if not replicas.isdecimal():
+            return Unreadable("bad_value", "replicas must be a whole number")
+        return Scale(service, int(replicas[:6]))
+
+    def _show(self, menu: Sequence[Action | str]) -> None:
+        cells = [f"{i:>3} {choice}" for i, choice in enumerate(menu, 1)]
+        width = max(map(len, cells)) + 2
+        columns = max(1, 100 // width)
+        for first in range(0, len(cells), columns):
+            row = "".join(cell.ljust(width) for cell in cells[first : first + columns])
+            self._tell(row.rstrip())
+
+
+def _menu(view: RoleView) -> list[Action | str]:
+    """The legal actions; what a person fills in (words, replicas) is one entry each."""
+    choices: list[Action | str] = []
+    for group in view.rules.menu(view.role):
+        if isinstance(group[0], Communicate):
+            choices.append(_SAY)
+        elif isinstance(group[0], Scale):
+            choices += [f"{_SCALE}{service}" for service in view.rules.services]
+        else:
+            choices += group
+    return choices
