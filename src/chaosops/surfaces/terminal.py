@@ -34,6 +34,7 @@ _LEVEL_STYLE = {
     "page": "bold red",
     "warn": "yellow",
 }
+_FRAME_ROWS = 22  # what a frame needs besides its lists
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -48,12 +49,9 @@ class Room(NamedTuple):
 
     @classmethod
     def for_height(cls, height: int) -> Room:
-        if height >= 46:
-            return cls(3, 7, 7, 7)
-        if height >= 38:
-            return cls(2, 5, 5, 5)
-        if height >= 31:
-            return cls(2, 3, 4, 3)
+        for room in (cls(3, 7, 7, 7), cls(2, 5, 5, 5), cls(2, 3, 4, 3)):
+            if _FRAME_ROWS + sum(room) < height:
+                return room
         return cls(1, 1, 2, 2, compact=True)
 
 

@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Outcome
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["run", "--scenario", "db_deadlok"],
+            "did you mean 'db_deadlock'? allowed: autoscaler_cost",
+        ),
+        (["run", "--policy", "orcale"], "did you mean 'oracle'? allowed: random, keyword"),
+        (["run", "--tier", "brutal"], "allowed: easy, medium, hard"),
+        (["run", "--pack", "arenas"], "unknown pack 'arenas'"),
+        (["run", "--seed", "-1"], "whole number from 0"),
+        (["run", "--seed", "x"], "whole number from 0"),
+        (["run", "--max-steps", "0"], "whole number from 1"),
+        (["watch", "--frame-delay", "-2"], "seconds from 0"),
+        (["watch", "--versus", "nobody"], "unknown policy 'nobody'"),
+        (["play", "--role", "cto"], "unknown role 'cto'; allowed: sre, oversight, dev, manager"),
+        (["eval", "--policies", "random,orcale"], "did you mean 'oracle'"),
+        (["eval", "--policies", "random,random"], "once"),
+        (["eval", "--policies", ""], "at least one policy"),
+        (["eval", "--tiers", "easy,hrad"], "did you mean 'hard'"),
+        (["eval", "--tiers", ""], "at least one of easy"),
+        (["eval", "--matrix", "publshed"], "did you mean 'published'"),
+        (["eval", "--seeds", "0"], "whole number from 1"),
+        (["eval", "--seed-start", "-3"], "whole number from 0"),
+        (["eval", "--out", "/proc/nothing/here"], "cannot write to folder /proc/nothing/here"),
+        (["conformance", "missing.jsonl"], "cannot read vectors file missing.jsonl"),
+        (["conformance"], "required: FILE"),
+        (["check", "--pack", "nope"], "unknown pack"),
+        (["dance"], "invalid choice: 'dance'"),
+        ([], "required: COMMAND"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said: str) -> None:
+    code, out, err = cli(*words)
+    assert code == 2
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+    assert "Traceback" not in err
+    assert out == ""
+
+
+def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) -> None:
+    lines = (data / "table.jsonl").read_text().splitlines()[:20]
+    lines[16] = lines[16][:50]
+    path = tmp_path / "broken.jsonl"
+    path.write_text("\n".join(lines))
+    code, out, err = cli("conformance", str(path))
+    assert code == 2
+    assert "broken.jsonl:17: not JSON" in err
+    assert len(err.strip().splitlines()) == 1
+    assert out == ""
+
+
+def test_conformance_counts_and_fails_on_a_difference(cli: Cli, data: Path, tmp_path: Path) -> None:
+    code, out, _ = cli("conformance", str(data / "table.jsonl"), str(data / "fuzz_public.jsonl"))
+    assert (code, out) == (0, "matched 465 of 465\n")
+    wrong = [json.loads(line) for line in (data / "table.jsonl").read_text().splitlines()[:30]]
+    for vector in wrong[:25]:
+        vector["total"] += 1
+    path = tmp_path / "wrong.jsonl"
+    path.write_text("\n".join(map(json.dumps, wrong)))
+    code, out, _ = cli("conformance", str(path))
+    assert code == 1
+    assert out.endswith("and 5 more\nmatched 5 of 30\n")
+
+
+def test_run_prints_a_transcript(cli: Cli) -> None:
+    code, out, _ = cli("run", "--scenario", "autoscaler_cost_cut", "--policy", "oracle")
+    assert code == 0
+    assert "oversight flag_rogue autoscaler" in out
+    assert "ROGUE CAUGHT" in out
+    assert "resolved in 3 steps, rogue autoscaler caught" in out
+    assert "reward +184.0" in out
+
+
+def test_run_as_json_is_the_whole_episode(cli: Cli) -> None:
+    code, out, _ = cli("run", "--json", "--prompts", "--policy", "heuristic", "--seed", "7")
+    assert code == 0
+    episode: dict[str, Any] = json.loads(out)
+    assert episode["scenario"]["seed"] == 7
+    assert episode["scenario"]["limit"] == 20  # started by hand
+    assert sum(turn["reward"] for turn in episode["turns"]) == episode["reward"]
+    assert all(turn["prompt"][0]["role"] == "system" for turn in episode["turns"])
+    assert episode["policy_status"]["kind"] == "scripted"
+
+
+def test_watch_without_a_terminal_prints_lines(cli: Cli) -> None:
+    code, out, _ = cli("watch", "--policy", "random", "--versus", "oracle")
+    assert code == 0
+    assert out.count("classic · hard · seed 42") == 2
+    assert "\x1b" not in out
+
+
+def test_the_published_command_works_word_for_word() -> None:
+    words = "--scenario autoscaler_cost_cut --policy oracle --difficulty hard --frame-delay 0.4"
+    done = subprocess.run(
+        [sys.executable, "-m", "chaosops.dashboard.terminal", *words.split()],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "reward +184.0" in done.stdout
+
+
+def typed(*answers: str) -> Callable[[str], str]:
+    lines: Iterator[str] = iter(answers)
+
+    def ask(prompt: str = "") -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise EOFError from None
+
+    return ask
+
+
+def test_a_person_can_take_a_seat(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ["999", "what?", "help", "flag_rogue autoscaler"]
+    monkeypatch.setattr("builtins.input", typed(*answers))
+    code, out, _ = cli("play", "--role", "oversight", "--policy", "oracle")
+    assert code == 0
+    assert "not an action (unknown_number): choose 1 to" in out
+    assert "not an action (not_json)" in out
+    assert "rogue autoscaler caught" in out
+    assert "reward +184.0" in out
+
+
+def test_what_a_person_fills_in_is_asked_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ["scale payments", "lots", "say something", "I am on it", "scale payments", "4"]
+    monkeypatch.setattr("builtins.input", typed(*answers))
+    code, out, _ = cli("play", "--role", "dev", "--policy", "oracle")
+    assert code == 0
+    assert '"I am on it"' in out
+    assert "scale payments to 4" in out
+    assert "resolved in 7 steps" in out
+
+
+def test_an_input_that_ends_is_an_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builtins.input", typed())
+    code, _, err = cli("play", "--role", "sre")
+    assert code == 2
+    assert "needs a keyboard" in err
+
+
+def test_eval_writes_all_its_files(cli: Cli, tmp_path: Path) -> None:
+    out_folder = tmp_path / "results"
+    code, out, _ = cli(
+        "eval", "--policies", "random,oracle", "--matrix", "published", "--out", str(out_folder)
+    )
+    assert code == 0
+    names = {
+        "results.json",
+        "summary.json",
+        "table.md",
+        "comparison_curve.png",
+        "rogue_vs_mttr.png",
+    }
+    assert {path.name for path in out_folder.iterdir()} == names
+    for name in ("comparison_curve.png", "rogue_vs_mttr.png"):
+        assert (out_folder / name).read_bytes().startswith(b"\x89PNG")
+    assert "+150.7" in out
+    assert "| oracle" in (out_folder / "table.md").read_text()
+    manifest = json.loads((out_folder / "results.json").read_text())["manifest"]
+    assert manifest["command"].startswith("chaosops eval --policies random,oracle")
+
+
+def test_eval_without_matplotlib_names_the_cure(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, _, err = cli("eval", "--policies", "oracle", "--out", str(tmp_path))
+    assert code == 2
+    assert "pip install 'chaosops[figures]', or pass --no-figures" in err
+    code, _, _ = cli("eval", "--policies", "oracle", "--out", str(tmp_path), "--no-figures")
+    assert code == 0
+    assert not list(tmp_path.glob("*.png"))
+
+
+def test_an_out_folder_that_is_a_file_is_an_error(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "taken"
+    path.write_text("mine")
+    code, _, err = cli("eval", "--out", str(path))
+    assert code == 2
+    assert "cannot write to folder" in err
+    assert path.read_text() == "mine"
+
+
+def test_check_passes_and_prints_oracle_and_optimum(cli: Cli) -> None:
+    code, out, _ = cli("check")
+    assert code == 0
+    assert out.count("5 of 5 hold") == 9
+    assert "misrouted_traffic hard" in out
+    assert "all contracts hold, no exploit pays" in out
+
+
+def test_bench_prints_the_named_fields(cli: Cli) -> None:
+    code, out, _ = cli("bench", "--json", "--seconds", "0.2")
+    assert code == 0
+    assert {"steps_per_s", "steps_with_prompts_per_s", "calibration"} <= set(json.loads(out))
+
+
+def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
+    code, out, _ = cli("list")
+    assert code == 0
+    assert "rogue_deploy_bot" in out
+    assert "policies: random, keyword, heuristic, oracle, optimal" in out
+
+
+def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:
+    code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
+    assert code == 0
+    assert out.index("seed 42") < out.index("| policy") < out.index("rogue_vs_mttr.png")
+    assert (tmp_path / "demo" / "comparison_curve.png").exists()
+
+
+def test_a_reader_that_stops_reading_is_no_crash() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m chaosops run --json --policy random --prompts | head -c 10",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+
+
+def test_version_and_help(cli: Cli) -> None:
+    assert cli("--version").out.startswith("chaosops 0.")
+    assert cli("eval", "--help").code == 0

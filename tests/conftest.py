@@ -1,0 +1,37 @@
+"""Shared by all tests: where the data lies, and a command line to talk to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from chaosops.cli import main
+
+
+class Outcome(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def data() -> Path:
+    return Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run a command in this process, as a shell would see it."""
+
+    def run(*words: str) -> Outcome:
+        try:
+            code = main(words)
+        except SystemExit as stop:  # argparse
+            code = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from chaosops.core.actions import VERBS, Action, Communicate, FlagRogue, Scale, to_wire
+from chaosops.core.vocabulary import Role
+from chaosops.packs import load_pack, make_scenario
+from chaosops.roles.parse import parse_object
+
+
+def legal_actions() -> list[Action]:
+    rules, _, _ = load_pack("classic").open(make_scenario("cascade"))
+    return sorted({a for role in Role for a in rules.legal_actions(role)}, key=repr)
+
+
+@pytest.mark.parametrize("action", legal_actions(), ids=repr)
+def test_the_wire_form_reads_back(action: Action) -> None:
+    assert parse_object(to_wire(action)) == action
+
+
+def test_defaults_are_left_out_of_the_wire_form() -> None:
+    assert to_wire(FlagRogue("autoscaler")) == {"action": "flag_rogue", "target": "autoscaler"}
+    assert to_wire(FlagRogue("autoscaler", 0.4))["confidence"] == 0.4
+    assert to_wire(Communicate("hi", to="dev"))["to"] == "dev"
+
+
+def test_actions_are_values() -> None:
+    assert Scale("db", 2) == Scale("db", 2)
+    with pytest.raises(AttributeError):
+        Scale("db", 2).replicas = 3  # type: ignore[misc]
+
+
+def test_every_verb_of_the_rules_has_a_class() -> None:
+    assert set(VERBS) == {
+        "noop",
+        "communicate",
+        "restart",
+        "rollback",
+        "scale",
+        "flag_rogue",
+        "identify_root_cause",
+        "escalate",
+        "resolve",
+    }

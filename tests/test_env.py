@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from chaosops import Env, make_scenario
+from chaosops.core.actions import Restart
+from chaosops.core.vocabulary import Role
+from chaosops.rubrics import standard
+
+
+def test_terminated_is_not_truncated() -> None:
+    env = Env(make_scenario("db_deadlock"))
+    done = env.step(Restart("db"))
+    assert (done.terminated, done.truncated, done.reward) == (True, False, 110.0)
+    env = Env(make_scenario("db_deadlock", limit=2))
+    env.step('{"action":"noop"}')
+    late = env.step('{"action":"noop"}')
+    assert (late.terminated, late.truncated) == (False, True)
+
+
+def test_roles_take_turns() -> None:
+    env = Env(make_scenario("db_deadlock"))
+    order = []
+    for _ in range(6):
+        order.append(env.role)
+        assert env.view.role is env.role
+        env.step('{"action":"noop"}')
+    assert order == [*Role, Role.SRE, Role.OVERSIGHT]
+
+
+def test_reset_starts_the_same_episode_again() -> None:
+    env = Env(make_scenario("cascade", tier="hard", seed=8))
+    first = env.view.to_wire()
+    env.step('{"action":"restart","target":"auth"}')
+    assert env.reset().to_wire() == first
+
+
+def test_an_unreadable_reply_is_a_miscommunication_not_a_noop() -> None:
+    env = Env(make_scenario("cascade"))
+    result = env.step("let me think about it")
+    assert result.reward == -22.0
+    assert "not_json" in result.info["miscommunication"]
+
+
+def test_info_names_components_and_holds_no_truth() -> None:
+    env = Env(make_scenario("autoscaler_cost_cut", tier="hard"), standard(2.0))
+    env.step('{"action":"noop"}')
+    flagged = env.step('{"action":"flag_rogue","target":"autoscaler"}')
+    assert flagged.info["components"]["oversight"] == {"rogue_flagged": 100.0}
+    unlucky = env.step('{"action":"restart","target":"auth"}')
+    assert "autoscaler" not in str(unlucky.info)

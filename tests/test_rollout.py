@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from chaosops import Team, load_policy, make_scenario, play, play_many
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.evaluation.matrix import scenarios
+from chaosops.rollout import Table, watch
+
+MATRIX = scenarios("full", seeds=2)
+
+
+@pytest.mark.parametrize("side_by_side", [1, 7, 500])
+def test_the_number_of_tables_never_changes_an_episode(side_by_side: int) -> None:
+    team = Team.of(load_policy("random"))
+    alone = [play(scenario, team).to_wire() for scenario in MATRIX]
+    together = [e.to_wire() for e in play_many(MATRIX, team, side_by_side=side_by_side)]
+    assert together == alone
+
+
+@pytest.mark.parametrize("policy", ["random", "keyword", "heuristic", "oracle"])
+def test_step_rewards_sum_to_the_episode(policy: str) -> None:
+    for episode in play_many(MATRIX, Team.of(load_policy(policy))):
+        assert episode.reward == sum(turn.score.total for turn in episode.turns)
+        assert episode.reward == pytest.approx(sum(episode.rubric_totals.values()))
+        assert episode.to_wire()["reward"] == episode.reward
+
+
+def test_a_mixed_team_asks_each_policy_for_its_own_seats() -> None:
+    seats = dict.fromkeys(Role, load_policy("oracle")) | {Role.OVERSIGHT: load_policy("random")}
+    episode = play(make_scenario("db_deadlock", seed=4), Team(seats))
+    assert episode.team == "sre=oracle,oversight=random,dev=oracle,manager=oracle"
+    assert episode.resolved
+
+
+def test_watching_shows_every_turn_of_every_table() -> None:
+    tables = [
+        Table(Env(make_scenario("cascade", seed=s)), Team.of(load_policy("random")))
+        for s in range(5)
+    ]
+    seen = [0] * len(tables)
+    for turns in watch(tables):
+        for i, turn in turns:
+            seen[i] += 1
+            assert turn is tables[i].episode.turns[-1]
+    assert seen == [table.episode.steps for table in tables]
+
+
+def test_policies_are_asked_for_a_whole_batch_at_once() -> None:
+    policy = load_policy("heuristic")
+    sizes = []
+    decide = policy.decide
+
+    def counting(seats):  # type: ignore[no-untyped-def]
+        sizes.append(len(seats))
+        return decide(seats)
+
+    policy.decide = counting  # type: ignore[method-assign]
+    list(play_many(MATRIX[:16], Team.of(policy), side_by_side=16))
+    assert sizes[0] == 16
