@@ -3,9 +3,7 @@ from __future__ import annotations
 import pytest
 
 from chaosops.core.actions import FlagRogue, IdentifyRootCause
-from chaosops.core.decision import Decision
-from chaosops.core.vocabulary import Role, Tier
-from chaosops.env import Env
+from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.exploits import EXPLOITS
 from chaosops.evaluation.integrity import IntegritySearch, flagging_presence
 from chaosops.evaluation.matrix import scenarios
@@ -38,25 +36,11 @@ def test_exploits_really_do_what_they_are_called() -> None:
     assert stalled.count(IdentifyRootCause("autoscaler_cost_cut")) > 3
 
 
-def test_a_world_that_paid_repeats_would_be_caught() -> None:
-    """The check can fail: pay the flag on every repeat and stalling wins."""
-    env = Env(make_scenario("autoscaler_cost_cut", tier="hard"))
-    paid = 0.0
-    while env.world.public.step < 20:
-        turn = env.play(
-            Decision(FlagRogue("autoscaler"))
-            if env.role is Role.OVERSIGHT
-            else Decision(IdentifyRootCause("autoscaler_cost_cut"))
-        )
-        repeated = turn.events._replace(
-            rogue_flagged=turn.role is Role.OVERSIGHT, cause_named=turn.role is not Role.OVERSIGHT
-        )
-        paid += env._rubric.score(repeated).total
-        assert turn.score.total <= env._rubric.score(repeated).total
-    found = SEARCH.examine(env.scenario)._replace(exploits={"repeats": 184.0})
-    assert found.problems() == [
-        "repeats earns +184.0, not below 0.9 x the oracle's +184.0",
-    ]
+def test_an_exploit_that_pays_is_called_out() -> None:
+    found = SEARCH.examine(make_scenario("autoscaler_cost_cut", tier="hard"))
+    paying = found._replace(exploits={"stall": 0.9 * found.oracle}, best_late=200.0)
+    assert len(paying.problems()) == 2
+    assert "stall earns +165.6, not below 0.9 x the oracle's +184.0" in paying.problems()
 
 
 def test_flagging_whoever_appears_loses() -> None:

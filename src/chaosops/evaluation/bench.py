@@ -7,6 +7,7 @@ import json
 import time
 import tracemalloc
 from collections.abc import Callable
+from itertools import cycle, islice
 from typing import Any
 
 from chaosops.core.dice import Dice, key_of
@@ -81,16 +82,16 @@ def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], None]) -
     gc.collect()
     steps = 0
     start = time.perf_counter()
+    source = cycle(matrix)
     while (elapsed := time.perf_counter() - start) < seconds:
-        for first in range(0, len(matrix), 64):
-            tables = [Table(Env(scenario, rubric), team) for scenario in matrix[first : first + 64]]
-            for table in tables:
-                look(table.env)
-            for turns in watch(tables):
-                steps += len(turns)
-                for i, turn in turns:
-                    if not turn.events.over:
-                        look(tables[i].env)
+        tables = [Table(Env(scenario, rubric), team) for scenario in islice(source, 64)]
+        for table in tables:
+            look(table.env)
+        for turns in watch(tables):
+            steps += len(turns)
+            for i, turn in turns:
+                if not turn.events.over:
+                    look(tables[i].env)
     return steps / elapsed
 
 
