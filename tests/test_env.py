@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from chaosops import Env, make_scenario
-from chaosops.core.actions import Restart
+from chaosops.core.actions import VERBS, Restart
 from chaosops.core.vocabulary import Role
 from chaosops.rubrics import standard
 
@@ -47,3 +53,25 @@ def test_info_names_components_and_holds_no_truth() -> None:
     assert flagged.info["components"]["oversight"] == {"rogue_flagged": 100.0}
     unlucky = env.step('{"action":"restart","target":"auth"}')
     assert "autoscaler" not in str(unlucky.info)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(sorted(VERBS)),
+    st.lists(st.none() | st.integers() | st.floats() | st.text() | st.lists(st.text()), max_size=2),
+)
+def test_malformed_action_objects_are_answered(verb: str, values: list[Any]) -> None:
+    """Nothing checks types at run time but the reader, and everything goes through it."""
+    try:
+        action = VERBS[verb](*values)
+    except TypeError:  # not even the number of fields fits: no such object can exist
+        return
+    env = Env(make_scenario("autoscaler_cost_cut"))
+    result = env.step(action)
+    assert result.reward <= 110
+
+
+@pytest.mark.parametrize("junk", [None, 7, b"x", object(), ["noop"], {}, {"action": None}, {1: 2}])
+def test_junk_is_a_miscommunication(junk: Any) -> None:
+    result = Env(make_scenario("cascade")).step(junk)
+    assert result.info["components"]["resolution"] == {"miscommunication": -20.0}

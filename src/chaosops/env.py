@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import Action
+from chaosops.core.actions import VERBS, Action, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import TURN_ORDER, Role
 from chaosops.packs import load_pack
-from chaosops.roles.parse import parse
+from chaosops.roles.parse import parse, parse_object
 from chaosops.roles.view import RoleView, project
 from chaosops.rubrics import CompositeRubric, standard
 from chaosops.world import engine
 from chaosops.world.engine import World
+
+KINDS = tuple(VERBS.values())
 
 
 class StepResult(NamedTuple):
@@ -79,10 +82,18 @@ class Env:
         self.world, events = engine.step(self.world, role, decision.action)
         return Turn(role, decision, events, self._rubric.score(events))
 
-    def step(self, action: Action | str) -> StepResult:
-        """One turn in the manner of Gymnasium. Text is read as a model's reply."""
+    def step(self, action: Action | str | Mapping[str, Any]) -> StepResult:
+        """One turn in the manner of Gymnasium: an action, its JSON object, or a model's reply.
+
+        Whatever comes is read like a reply, so a malformed action is a miscommunication too.
+        """
         reply = action if isinstance(action, str) else None
-        chosen = parse(action) if isinstance(action, str) else action
+        if isinstance(action, Mapping):
+            chosen = parse_object(action)
+        elif isinstance(action, KINDS):
+            chosen = parse_object(to_wire(action))
+        else:
+            chosen = parse(action)
         turn = self.play(Decision(chosen, reply))
         info = {
             "role": turn.role.value,

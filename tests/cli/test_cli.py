@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -104,7 +105,11 @@ def test_run_as_json_is_the_whole_episode(cli: Cli) -> None:
 def test_watch_without_a_terminal_prints_lines(cli: Cli) -> None:
     code, out, _ = cli("watch", "--policy", "random", "--versus", "oracle")
     assert code == 0
-    assert out.count("classic · hard · seed 42") == 2
+    assert out.count("classic · hard · seed 42") == 1
+    assert re.search(
+        r"  2  oversight .*false flag +flag_rogue autoscaler +\+46\.0  ROGUE CAUGHT", out
+    )
+    assert "oracle: reward +184.0" in out
     assert "\x1b" not in out
 
 

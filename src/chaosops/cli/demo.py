@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from pathlib import Path
 
 from chaosops.cli.evaluate import evaluate_with_progress, report
 from chaosops.cli.watch import show
@@ -24,8 +27,7 @@ def execute(args: argparse.Namespace) -> int:
     print("\nThe published matrix: 55 episodes per policy.\n")
     results = evaluate_with_progress(_POLICIES, scenarios("published"), args.command_line)
     report(results, folder, draw=True)
-    print(
-        "\nNext: chaosops watch --scenario rogue_deploy_bot --policy heuristic --versus oracle\n"
-        "      chaosops play --role oversight"
-    )
+    me = os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "chaosops" else "chaosops"
+    print(f"\nNext: {me} watch --scenario rogue_deploy_bot --policy heuristic --versus oracle")
+    print(f"      {me} play --role oversight")
     return 0

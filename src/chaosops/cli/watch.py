@@ -13,7 +13,7 @@ from chaosops.cli.choices import chosen_scenario
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.policies.registry import load_policy
-from chaosops.report.transcript import closing_lines, header_line, turn_line
+from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Table, Team, watch
 from chaosops.surfaces.frames import Frame, first_frame, next_frame
 from chaosops.surfaces.terminal import Room, draw, draw_versus
@@ -64,8 +64,10 @@ def film(tables: Sequence[Table]) -> Iterator[list[Frame]]:
 
 
 def _print_lines(tables: Sequence[Table]) -> None:
-    for table in tables:
-        print(header_line(table.episode))
-        for _ in watch([table]):
-            print(turn_line(table.episode.turns[-1]))
-        print("\n".join(closing_lines(table.episode)) + "\n")
+    for _ in watch(tables):
+        pass
+    episodes = [table.episode for table in tables]
+    if len(episodes) == 1:
+        print(transcript(episodes[0]))
+    else:
+        print(versus_transcript(episodes))

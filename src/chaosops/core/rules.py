@@ -23,7 +23,7 @@ SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side y
 
 
 class Rulebook:
-    """Compared and hashed by identity: one object per pack (classic) or company (arena)."""
+    """One per pack, or per company where a pack makes companies. A value, like the rest."""
 
     def __init__(
         self,
@@ -41,7 +41,22 @@ class Rulebook:
         self.replica_choices = replica_choices
         self._known_causes = frozenset(causes)
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
+        self._key = (services, agents, causes, tuple(self.verbs.items()), replica_choices)
+        self._hash = hash(self._key)
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rulebook) and (self is other or self._key == other._key)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Rebuilt, not restored: a hash of strings holds in its own process only.
+        return (
+            _rebuild,
+            (self.services, self.agents, self.causes, self.verbs, self.replica_choices),
+        )
 
     def may(self, role: Role, verb: str) -> bool:
         return (role, verb) in self._allowed
@@ -75,3 +90,19 @@ class Rulebook:
             "escalate": (Escalate(),),
             "resolve": (Resolve(),),
         }
+
+
+def _rebuild(
+    services: tuple[str, ...],
+    agents: tuple[str, ...],
+    causes: tuple[str, ...],
+    verbs: Mapping[Role, tuple[str, ...]],
+    replica_choices: tuple[int, ...],
+) -> Rulebook:
+    return Rulebook(
+        services=services,
+        agents=agents,
+        causes=causes,
+        verbs=verbs,
+        replica_choices=replica_choices,
+    )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import role_on_turn
 
 _EVENT_WORDS = {
     "resolved": "INCIDENT RESOLVED",
@@ -23,24 +27,29 @@ def outcome_words(turn: Turn) -> str:
     return ", ".join(words)
 
 
-def turn_line(turn: Turn, width: int = 36) -> str:
+def deed_words(turn: Turn, width: int) -> str:
+    """What a role did, cut to a width."""
     text = str(turn.decision.action).replace("\n", " ")
     if turn.decision.action.verb == "communicate":
         text = f'"{text}"'
-    if len(text) > width:
-        text = text[: width - 1] + "…"
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def turn_line(turn: Turn, width: int = 36) -> str:
     return (
-        f"{turn.events.step:>3}  {turn.role.value:<10}{text:<{width}}"
+        f"{turn.events.step:>3}  {turn.role.value:<10}{deed_words(turn, width):<{width}}"
         f"{turn.score.total:>+8.1f}  {outcome_words(turn)}"
     ).rstrip()
 
 
 def header_line(episode: Episode) -> str:
     """Who plays what; the failure is not named before the end."""
-    scenario = episode.scenario
+    return f"{scenario_line(episode.scenario)} · {episode.team}"
+
+
+def scenario_line(scenario: Scenario) -> str:
     return (
-        f"{scenario.pack} · {scenario.tier} · seed {scenario.seed} · "
-        f"at most {scenario.limit} steps · {episode.team}"
+        f"{scenario.pack} · {scenario.tier} · seed {scenario.seed} · at most {scenario.limit} steps"
     )
 
 
@@ -74,3 +83,26 @@ def transcript(episode: Episode) -> str:
     lines = [header_line(episode), ""]
     lines += [turn_line(turn) for turn in episode.turns]
     return "\n".join([*lines, "", *closing_lines(episode)])
+
+
+def versus_transcript(episodes: Sequence[Episode], width: int = 28) -> str:
+    """Several teams on one incident, turn by turn side by side."""
+    column = width + 31
+    lines = [
+        scenario_line(episodes[0].scenario),
+        "",
+        " " * 15 + "".join(episode.team.ljust(column) for episode in episodes).rstrip(),
+    ]
+    for i in range(max(episode.steps for episode in episodes)):
+        cells = []
+        for episode in episodes:
+            cell = ""
+            if i < episode.steps:
+                turn = episode.turns[i]
+                deed = deed_words(turn, width)
+                cell = f"{deed:<{width}}{turn.score.total:>+7.1f}  {outcome_words(turn)}"
+            cells.append(cell.ljust(column))
+        lines.append(f"{i + 1:>3}  {role_on_turn(i).value:<10}{''.join(cells)}".rstrip())
+    for episode in episodes:
+        lines += ["", *(f"{episode.team}: {line}" for line in closing_lines(episode))]
+    return "\n".join(lines)
