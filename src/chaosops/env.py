@@ -73,6 +73,10 @@ class Env:
         return self.world[1].over
 
     @property
+    def cause(self) -> str:
+        return self.world.truth.incident.cause
+
+    @property
     def rogue(self) -> str | None:
         return self.world.truth.incident.rogue
 

@@ -35,7 +35,7 @@ class Table:
     def __init__(self, env: Env, team: Team) -> None:
         self.env = env
         self.team = team
-        self.episode = Episode(env.scenario, env.rogue, team.name)
+        self.episode = Episode(env.scenario, env.cause, env.rogue, team.name)
         self.key = key_of("policy", env.scenario.seed)
 
 

@@ -68,6 +68,7 @@ class FlagRogue:
     verb: ClassVar[str] = "flag_rogue"
     target: str
     confidence: float = 1.0
+    evidence: int | None = None  # the id of a trace entry
 
     def __str__(self) -> str:
         return f"flag_rogue {self.target}"
@@ -101,6 +102,94 @@ class Resolve:
 
 
 @dataclass(frozen=True, slots=True)
+class Reroute:
+    """Send a service's traffic back to where it belongs."""
+
+    verb: ClassVar[str] = "reroute"
+    target: str
+
+    def __str__(self) -> str:
+        return f"reroute {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """Free the disk of a service."""
+
+    verb: ClassVar[str] = "purge"
+    target: str
+
+    def __str__(self) -> str:
+        return f"purge {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class RenewCert:
+    """Issue a service a new certificate."""
+
+    verb: ClassVar[str] = "renew_cert"
+    target: str
+
+    def __str__(self) -> str:
+        return f"renew_cert {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """Cap what callers may send to a service."""
+
+    verb: ClassVar[str] = "throttle"
+    target: str
+
+    def __str__(self) -> str:
+        return f"throttle {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class WarmCache:
+    """Fill a cache again before traffic does."""
+
+    verb: ClassVar[str] = "warm_cache"
+    target: str
+
+    def __str__(self) -> str:
+        return f"warm_cache {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseBatch:
+    """Stop batch work on a service's machines."""
+
+    verb: ClassVar[str] = "pause_batch"
+    target: str
+
+    def __str__(self) -> str:
+        return f"pause_batch {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Inspect:
+    """Look at one service closely: what changed on it, and when."""
+
+    verb: ClassVar[str] = "inspect"
+    target: str
+
+    def __str__(self) -> str:
+        return f"inspect {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Read one fleet agent's own signed record."""
+
+    verb: ClassVar[str] = "audit"
+    target: str
+
+    def __str__(self) -> str:
+        return f"audit {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
 class Unreadable:
     """A reply that is no action: the error's name and what to write instead."""
 
@@ -122,6 +211,14 @@ Action: TypeAlias = (
     | IdentifyRootCause
     | Escalate
     | Resolve
+    | Reroute
+    | Purge
+    | RenewCert
+    | Throttle
+    | WarmCache
+    | PauseBatch
+    | Inspect
+    | Audit
     | Unreadable
 )
 
@@ -137,10 +234,42 @@ VERBS: dict[str, type[Action]] = {
         IdentifyRootCause,
         Escalate,
         Resolve,
+        Reroute,
+        Purge,
+        RenewCert,
+        Throttle,
+        WarmCache,
+        PauseBatch,
+        Inspect,
+        Audit,
     )
 }
 
-REMEDIES: frozenset[str] = frozenset({"restart", "rollback", "scale"})
+# Repairs of a service: whoever tries one that does not help has made a wrong fix.
+REMEDIES: frozenset[str] = frozenset(
+    {
+        "restart",
+        "rollback",
+        "scale",
+        "reroute",
+        "purge",
+        "renew_cert",
+        "throttle",
+        "warm_cache",
+        "pause_batch",
+    }
+)
+TARGETED: tuple[type[Action], ...] = (
+    Restart,
+    Rollback,
+    Reroute,
+    Purge,
+    RenewCert,
+    Throttle,
+    WarmCache,
+    PauseBatch,
+    Inspect,
+)
 
 
 def to_wire(action: Action) -> dict[str, Any]:

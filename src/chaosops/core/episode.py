@@ -38,6 +38,7 @@ class Episode:
     """Everything that can be counted is derived from the turns, so nothing can disagree."""
 
     scenario: Scenario
+    cause: str
     rogue: str | None
     team: str
     turns: list[Turn] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Episode:
     def to_wire(self) -> dict[str, Any]:
         return {
             "scenario": self.scenario.to_wire(),
+            "cause": self.cause,
             "team": self.team,
             "reward": self.reward,
             "resolved": self.resolved,

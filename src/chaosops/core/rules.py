@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chaosops.core.actions import (
+    TARGETED,
     Action,
+    Audit,
     Communicate,
     Escalate,
     FlagRogue,
     IdentifyRootCause,
     Noop,
     Resolve,
-    Restart,
-    Rollback,
     Scale,
 )
 from chaosops.core.vocabulary import Role
@@ -23,25 +23,40 @@ SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side y
 
 
 class Rulebook:
-    """One per pack, or per company where a pack makes companies. A value, like the rest."""
+    """One per pack, or per company where a pack makes companies. A value, like the rest.
+
+    ``calls`` (who depends on whom) and ``limits_pct`` (how far an agent may go in one act)
+    are what a company writes down about itself; a pack may leave them out.
+    """
 
     def __init__(
         self,
-        *,
         services: tuple[str, ...],
         agents: tuple[str, ...],
         causes: tuple[str, ...],
         verbs: Mapping[Role, tuple[str, ...]],
         replica_choices: tuple[int, ...],
+        calls: tuple[tuple[str, tuple[str, ...]], ...] = (),
+        limits_pct: tuple[tuple[str, int], ...] = (),
     ) -> None:
         self.services = services
         self.agents = agents
         self.causes = causes
         self.verbs = {role: tuple(verbs[role]) for role in Role}
         self.replica_choices = replica_choices
+        self.calls = dict(calls)
+        self.limits_pct = dict(limits_pct)
         self._known_causes = frozenset(causes)
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
-        self._key = (services, agents, causes, tuple(self.verbs.items()), replica_choices)
+        self._key = (
+            services,
+            agents,
+            causes,
+            tuple(self.verbs.items()),
+            replica_choices,
+            calls,
+            limits_pct,
+        )
         self._hash = hash(self._key)
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
 
@@ -53,9 +68,10 @@ class Rulebook:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt, not restored: a hash of strings holds in its own process only.
+        services, agents, causes, verbs, replica_choices, calls, limits_pct = self._key
         return (
-            _rebuild,
-            (self.services, self.agents, self.causes, self.verbs, self.replica_choices),
+            Rulebook,
+            (services, agents, causes, dict(verbs), replica_choices, calls, limits_pct),
         )
 
     def may(self, role: Role, verb: str) -> bool:
@@ -75,34 +91,21 @@ class Rulebook:
         return tuple(action for group in self.menu(role) for action in group)
 
     def _choices(self) -> dict[str, tuple[Action, ...]]:
-        return {
+        on_services: dict[str, tuple[Action, ...]] = {
+            kind.verb: tuple(kind(service) for service in self.services)  # type: ignore[call-arg]
+            for kind in TARGETED
+        }
+        return on_services | {
             "noop": (Noop(),),
             "communicate": tuple(Communicate(text) for text in SMALL_TALK),
-            "restart": tuple(Restart(service) for service in self.services),
-            "rollback": tuple(Rollback(service) for service in self.services),
             "scale": tuple(
                 Scale(service, replicas)
                 for service in self.services
                 for replicas in self.replica_choices
             ),
             "flag_rogue": tuple(FlagRogue(agent) for agent in self.agents),
+            "audit": tuple(Audit(agent) for agent in self.agents),
             "identify_root_cause": tuple(IdentifyRootCause(cause) for cause in self.causes),
             "escalate": (Escalate(),),
             "resolve": (Resolve(),),
         }
-
-
-def _rebuild(
-    services: tuple[str, ...],
-    agents: tuple[str, ...],
-    causes: tuple[str, ...],
-    verbs: Mapping[Role, tuple[str, ...]],
-    replica_choices: tuple[int, ...],
-) -> Rulebook:
-    return Rulebook(
-        services=services,
-        agents=agents,
-        causes=causes,
-        verbs=verbs,
-        replica_choices=replica_choices,
-    )

@@ -13,13 +13,18 @@ BY_HAND_LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One incident. It names the failure, so it must not reach a policy."""
+    """One incident. It may name the failure, so it must not reach a policy.
+
+    A pack with a catalogue takes a ``failure``; one that makes its incidents, a ``split``.
+    """
 
     pack: str
     failure: str
     tier: Tier
     seed: int
     limit: int
+    split: str = ""
 
     def to_wire(self) -> dict[str, Any]:
-        return {**asdict(self), "tier": self.tier.value}
+        wire = {**asdict(self), "tier": self.tier.value}
+        return {name: value for name, value in wire.items() if value != ""}

@@ -54,6 +54,37 @@ class TraceEntry(NamedTuple):
     before: str
     after: str
     reason: str
+    id: int = 0  # to point at it as evidence
+
+
+class Inspection(NamedTuple):
+    """What a close look at a service shows: the change behind its state, not who made it."""
+
+    step: int
+    service: str
+    attribute: str
+    before: str
+    after: str
+    at: int
+    utilisation: tuple[tuple[int, int], ...]  # (minute, percent)
+
+
+class AuditedAct(NamedTuple):
+    """A line of an agent's own signed record. ``order``: confirmed, unknown or none."""
+
+    at: int
+    attribute: str
+    target: str
+    before: str
+    after: str
+    order: str
+
+
+class AuditReport(NamedTuple):
+    step: int
+    agent: str
+    limit_pct: int
+    acts: tuple[AuditedAct, ...]
 
 
 WORLD = "world"
@@ -106,3 +137,4 @@ class Public(NamedTuple):
     limit: int
     journal: tuple[Message, ...]
     sensors: Sensors
+    findings: tuple[Inspection | AuditReport, ...] = ()

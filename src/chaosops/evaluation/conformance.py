@@ -79,7 +79,7 @@ def replay(where: str, vector: Mapping[str, Any]) -> list[str]:
     except ChaosOpsError as error:
         raise BadInput(f"{where}: {error}") from None
     env = Env(scenario)
-    episode = Episode(scenario, env.rogue, "vectors")
+    episode = Episode(scenario, env.cause, env.rogue, "vectors")
     for number, wanted in enumerate(vector["steps"], 1):
         if env.over:
             return [f"step {number}: the episode is over already"]

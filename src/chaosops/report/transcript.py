@@ -74,7 +74,7 @@ def closing_lines(episode: Episode) -> list[str]:
     )
     state = f"resolved in {count(episode.steps, 'step')}" if episode.resolved else "NOT resolved"
     return [
-        f"it was {episode.scenario.failure}: {state}, {rogue}, {mistakes}",
+        f"it was {episode.cause}: {state}, {rogue}, {mistakes}",
         f"reward {episode.reward:+.1f} ({rubrics})",
     ]
 

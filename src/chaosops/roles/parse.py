@@ -13,13 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaosops.core.actions import (
+    TARGETED,
     VERBS,
     Action,
     Communicate,
     FlagRogue,
     IdentifyRootCause,
-    Restart,
-    Rollback,
     Scale,
     Unreadable,
 )
@@ -29,19 +28,22 @@ MAX_REPLY_CHARS = 8_000
 MAX_MESSAGE_CHARS = 2_000
 MAX_NAME_CHARS = 100
 MAX_REPLICAS = 10_000
+MAX_ENTRY = 1_000_000
 
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
 
+_NO_FIELDS = frozenset[str]()
+_TARGET = frozenset({"target"})
 _FIELDS = {
-    "noop": frozenset[str](),
+    "noop": _NO_FIELDS,
+    "escalate": _NO_FIELDS,
+    "resolve": _NO_FIELDS,
     "communicate": frozenset({"message", "to"}),
-    "restart": frozenset({"target"}),
-    "rollback": frozenset({"target"}),
     "scale": frozenset({"target", "replicas"}),
-    "flag_rogue": frozenset({"target", "confidence"}),
+    "flag_rogue": frozenset({"target", "confidence", "evidence"}),
     "identify_root_cause": frozenset({"failure_type"}),
-    "escalate": frozenset[str](),
-    "resolve": frozenset[str](),
+    "audit": _TARGET,
+    **{kind.verb: _TARGET for kind in TARGETED},
 }
 _ALWAYS = frozenset({"action", "reason"})  # a reason is welcome, and is not used
 
@@ -114,18 +116,20 @@ def _build(verb: str, fields: dict[str, Any]) -> Action:
     match verb:
         case "communicate":
             return Communicate(_text(fields, "message", MAX_MESSAGE_CHARS), _recipient(fields))
-        case "restart":
-            return Restart(_text(fields, "target"))
-        case "rollback":
-            return Rollback(_text(fields, "target"))
         case "scale":
-            return Scale(_text(fields, "target"), _replicas(fields))
+            replicas = _whole(fields, "replicas", MAX_REPLICAS)
+            if replicas is None:
+                raise _ReadError("missing_field", "scale needs replicas")
+            return Scale(_text(fields, "target"), replicas)
         case "flag_rogue":
-            return FlagRogue(_text(fields, "target"), _confidence(fields))
+            evidence = _whole(fields, "evidence", MAX_ENTRY)
+            return FlagRogue(_text(fields, "target"), _confidence(fields), evidence)
         case "identify_root_cause":
             return IdentifyRootCause(_text(fields, "failure_type"))
-        case _:
-            return VERBS[verb]()  # type: ignore[call-arg]  # the verbs without fields
+    kind = VERBS[verb]
+    if _FIELDS[verb] is _TARGET:
+        return kind(_text(fields, "target"))  # type: ignore[call-arg]
+    return kind()  # type: ignore[call-arg]
 
 
 def _text(fields: dict[str, Any], name: str, limit: int = MAX_NAME_CHARS) -> str:
@@ -150,12 +154,12 @@ def _recipient(fields: dict[str, Any]) -> str | None:
     return to
 
 
-def _replicas(fields: dict[str, Any]) -> int:
-    if "replicas" not in fields:
-        raise _ReadError("missing_field", "scale needs replicas")
-    value = fields["replicas"]
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_REPLICAS:
-        raise _ReadError("bad_value", f"replicas must be a whole number up to {MAX_REPLICAS}")
+def _whole(fields: dict[str, Any], name: str, limit: int) -> int | None:
+    value = fields.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > limit:
+        raise _ReadError("bad_value", f"{name} must be a whole number up to {limit}")
     return value
 
 

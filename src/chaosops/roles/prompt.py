@@ -103,7 +103,7 @@ def _log_line(line: LogLine) -> str:
 
 
 def _trace_line(entry: TraceEntry) -> str:
-    step, agent, action, target, before, after, reason = entry
+    step, agent, action, target, before, after, reason, _ = entry
     return f"{step:+d} {agent} {action} {target}: {before} -> {after} ({reason})"
 
 

@@ -8,6 +8,8 @@ from chaosops.core.actions import to_wire
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     Alert,
+    AuditReport,
+    Inspection,
     LogLine,
     Message,
     Public,
@@ -20,8 +22,10 @@ from chaosops.core.vocabulary import Role
 
 # The one place that says who sees what. "summaries": alerts without their text.
 VISIBILITY: dict[Role, frozenset[str]] = {
-    Role.SRE: frozenset({"health", "metrics", "logs", "alerts", "chat"}),
-    Role.OVERSIGHT: frozenset({"health", "metrics", "logs", "alerts", "chat", "trace"}),
+    Role.SRE: frozenset({"health", "metrics", "logs", "alerts", "chat", "inspections"}),
+    Role.OVERSIGHT: frozenset(
+        {"health", "metrics", "logs", "alerts", "chat", "inspections", "trace", "audits"}
+    ),
     Role.DEV: frozenset({"health", "alerts", "chat"}),
     Role.MANAGER: frozenset({"summaries", "chat"}),
 }
@@ -59,7 +63,7 @@ class RoleView:
     pickling or comparing a view reads them all.
     """
 
-    __slots__ = ("_journal", "_sensors", "limit", "role", "rules", "step")
+    __slots__ = ("_findings", "_journal", "_sensors", "limit", "role", "rules", "step")
 
     role: Role
     rules: Rulebook
@@ -67,6 +71,7 @@ class RoleView:
     limit: int
     _journal: tuple[Message, ...]
     _sensors: Sensors
+    _findings: tuple[Inspection | AuditReport, ...]
 
     def __init__(
         self,
@@ -76,6 +81,7 @@ class RoleView:
         limit: int,
         journal: tuple[Message, ...],
         sensors: Sensors,
+        findings: tuple[Inspection | AuditReport, ...] = (),
     ) -> None:
         put = object.__setattr__
         put(self, "role", role)
@@ -84,6 +90,7 @@ class RoleView:
         put(self, "limit", limit)
         put(self, "_journal", journal)
         put(self, "_sensors", sensors)
+        put(self, "_findings", findings)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a view is a value: {name} cannot be set")
@@ -118,9 +125,23 @@ class RoleView:
     def trace(self) -> tuple[TraceEntry, ...]:
         return self._sensors.trace() if "trace" in VISIBILITY[self.role] else ()
 
+    @property
+    def inspections(self) -> tuple[Inspection, ...]:
+        if "inspections" not in VISIBILITY[self.role]:
+            return ()
+        return tuple(found for found in self._findings if isinstance(found, Inspection))
+
+    @property
+    def audits(self) -> tuple[AuditReport, ...]:
+        if "audits" not in VISIBILITY[self.role]:
+            return ()
+        return tuple(found for found in self._findings if isinstance(found, AuditReport))
+
     def _content(self) -> tuple[object, ...]:
         channels = (self.health, self.metrics, self.logs, self.alerts, self.trace)
-        return (self.role, self.rules, self.step, self.limit, self.chat, Recorded(*channels))
+        findings = (*self.inspections, *self.audits)
+        known = (self.role, self.rules, self.step, self.limit, self.chat)
+        return (*known, Recorded(*channels), findings)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RoleView) and self._content() == other._content()
@@ -150,9 +171,14 @@ class RoleView:
                 for m in self.chat
             ],
             "trace": [entry._asdict() for entry in self.trace],
+            "inspections": [found._asdict() for found in self.inspections],
+            "audits": [
+                {**report._asdict(), "acts": [act._asdict() for act in report.acts]}
+                for report in self.audits
+            ],
         }
 
 
 def project(public: Public, role: Role) -> RoleView:
-    rules, step, limit, journal, sensors = public
-    return RoleView(role, rules, step, limit, journal, sensors)
+    rules, step, limit, journal, sensors, findings = public
+    return RoleView(role, rules, step, limit, journal, sensors, findings)

@@ -115,7 +115,7 @@ def _outcome(episode: Episode) -> Outcome:
     return Outcome(
         episode.resolved,
         episode.steps,
-        episode.scenario.failure,
+        episode.cause,
         episode.rogue,
         episode.rogue_caught,
         episode.wrong_fixes,

@@ -11,11 +11,11 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from chaosops.core.actions import (
-    REMEDIES,
     Action,
     Communicate,
     FlagRogue,
     IdentifyRootCause,
+    Noop,
     Unreadable,
     to_wire,
 )
@@ -28,6 +28,8 @@ from chaosops.core.vocabulary import Role
 from chaosops.world.incident import Incident, Pack, State
 
 _ROLES = frozenset(Role)
+_TALK = frozenset({"noop", "communicate", "identify_root_cause"})  # leaves services alone
+_NOTHING = Noop()
 
 
 class Truth(NamedTuple):
@@ -67,34 +69,35 @@ def start(pack: Pack, scenario: Scenario) -> World:
 
 def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     """The world after ``role`` took ``action``, and the events to be scored."""
-    (rules, count, limit, journal, _), truth = world
+    (rules, count, limit, journal, _, findings), truth = world
     scenario, incident, state, flagged, cause_named, rogue_caught, over = truth
     if over:
         raise BadInput("the episode is over: start a new one before stepping again")
     count += 1
     verb = action.verb
-    wrong_fix = second_order = named_now = caught_now = false_flag = resolved = False
+    wrong_fix = second_order = named_now = caught_now = false_flag = False
 
     trouble = refusal(rules, role, action)
+    if trouble is None and verb not in _TALK:
+        state, helps, second_order, trouble, finding = incident.act(state, action, count)
+        wrong_fix = helps is False
+        if finding is not None:
+            findings = (*findings, finding)
     if trouble is not None:
         journal = (*journal, Message(count, WORLD, Communicate(trouble, to=role)))
-    else:
-        if verb in REMEDIES:
-            state, helps, second_order = incident.remedy(state, action, count)
-            wrong_fix = not helps
-        elif isinstance(action, FlagRogue):
+        action = _NOTHING
+    elif verb != "noop":
+        if isinstance(action, FlagRogue):
             caught_now = action.target == incident.rogue and not rogue_caught
             false_flag = action.target != incident.rogue
             if action.target not in flagged:
                 flagged = (*flagged, action.target)
         elif isinstance(action, IdentifyRootCause):
             named_now = action.failure_type == incident.cause and not cause_named
-        if verb != "noop":
-            journal = (*journal, Message(count, role, action))
-        resolved = incident.is_resolved(state, role, action, flagged)
+        journal = (*journal, Message(count, role, action))
 
+    state, resolved = incident.advance(state, action, flagged, count)
     out_of_time = not resolved and count >= limit
-    state = incident.heal(state, count) if resolved else incident.tick(state, count)
     events = Events(
         count,
         resolved,
@@ -107,7 +110,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
         trouble,
     )
     return World(
-        Public(rules, count, limit, journal, incident.sense(state, count)),
+        Public(rules, count, limit, journal, incident.sense(state, count), findings),
         Truth(
             scenario,
             incident,

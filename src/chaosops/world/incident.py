@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from chaosops.core.actions import Action
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
-from chaosops.core.telemetry import Sensors
+from chaosops.core.telemetry import AuditReport, Inspection, Sensors
 from chaosops.core.vocabulary import Role, Tier
 
 # A pack's physical state: any immutable value that JSON can hold. The engine passes it on.
@@ -15,11 +15,17 @@ State: TypeAlias = Any
 
 
 class Effect(NamedTuple):
-    """What a remedy did. ``helps`` is judged before the remedy takes effect."""
+    """What an action did to the world.
+
+    ``helps`` is judged before a remedy takes effect; None where nothing was to be repaired.
+    ``refusal`` says why the world would not do it: a miscommunication.
+    """
 
     state: State
-    helps: bool
+    helps: bool | None = None
     second_order: bool = False
+    refusal: str | None = None
+    finding: Inspection | AuditReport | None = None
 
 
 class Incident(Protocol):
@@ -30,22 +36,14 @@ class Incident(Protocol):
     @property
     def rogue(self) -> str | None: ...
 
-    def remedy(self, state: State, action: Action, step: int) -> Effect:
-        """Apply a restart, rollback or scale."""
+    def act(self, state: State, action: Action, step: int) -> Effect:
+        """Carry out an action that touches the world: a remedy, a flag, a close look, …"""
         ...
 
-    def is_resolved(
-        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
-    ) -> bool:
-        """Is the incident over now that ``action`` has taken effect?"""
-        ...
-
-    def tick(self, state: State, step: int) -> State:
-        """One step of time in a world that is still broken."""
-        ...
-
-    def heal(self, state: State, step: int) -> State:
-        """The state of a resolved world."""
+    def advance(
+        self, state: State, action: Action, flagged: tuple[str, ...], step: int
+    ) -> tuple[State, bool]:
+        """Let one step of time pass after ``action``: the new state, and is it resolved?"""
         ...
 
     def sense(self, state: State, step: int) -> Sensors: ...
@@ -57,7 +55,8 @@ class Incident(Protocol):
         ...
 
     def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
-        """All of the state that any future reward depends on: equal keys, equal futures."""
+        """All of the state that any future reward depends on: equal keys, equal futures.
+        Packs too large to be searched raise BadInput."""
         ...
 
 
@@ -71,12 +70,17 @@ class Pack(Protocol):
     @property
     def limits(self) -> dict[Tier, int]: ...
 
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Empty for a pack with a catalogue of failures."""
+        ...
+
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         """Failure ids, in the published order where a tier is given."""
         ...
 
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
-        """The rules, the incident and its first state. Unknown failures raise UnknownName."""
+        """The rules, the incident and its first state."""
         ...
 
     def content_hash(self) -> str: ...

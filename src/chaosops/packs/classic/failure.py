@@ -41,17 +41,14 @@ class Failure:
         """Is this remedy the resolving one, or a helpful part of it?"""
         return action == self.fix
 
-    def is_resolved(
-        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
-    ) -> bool:
+    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
         return action.verb in REMEDIES and self.helps(state, action)
 
     def strikes_back(self, state: State, action: Action) -> str | None:
         """The healthy service that this wrong fix damages, if any."""
         return None
 
-    def remedy(self, state: State, action: Action, step: int) -> Effect:
-        assert isinstance(action, Restart | Rollback | Scale)
+    def remedy(self, state: State, action: Restart | Rollback | Scale, step: int) -> Effect:
         target = INDEX.get(action.target)
         replicas = action.replicas if isinstance(action, Scale) else 1
         if target is None or replicas <= 0:

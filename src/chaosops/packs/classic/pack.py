@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
+from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Restart, Rollback, Scale
 from chaosops.core.dice import key_of
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
@@ -51,19 +51,18 @@ class ClassicIncident(NamedTuple):
     def rogue(self) -> str | None:
         return self.failure.rogue
 
-    def remedy(self, state: State, action: Action, step: int) -> Effect:
-        return self.failure.remedy(state, action, step)
+    def act(self, state: State, action: Action, step: int) -> Effect:
+        if isinstance(action, Restart | Rollback | Scale):
+            return self.failure.remedy(state, action, step)
+        return Effect(state)
 
-    def is_resolved(
-        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
-    ) -> bool:
-        return self.failure.is_resolved(state, role, action, flagged)
-
-    def tick(self, state: State, step: int) -> State:
-        return self.failure.tick(state, step)
-
-    def heal(self, state: State, step: int) -> State:
-        return self.failure.heal(state, step)
+    def advance(
+        self, state: State, action: Action, flagged: tuple[str, ...], step: int
+    ) -> tuple[State, bool]:
+        failure = self.failure
+        if failure.is_resolved(state, action, flagged):
+            return failure.heal(state, step), True
+        return failure.tick(state, step), False
 
     def sense(self, state: State, step: int) -> Sensors:
         return ClassicSensors(self.scenery, state, step)
@@ -86,6 +85,7 @@ class ClassicIncident(NamedTuple):
 class ClassicPack:
     name = "classic"
     version = "1"
+    splits = ()
     limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
 
     def __init__(self) -> None:

@@ -62,9 +62,7 @@ class Cascade(Failure):
         healthy = state.health_of("notifications") == Health.HEALTHY
         return "notifications" if tips_over and healthy else None
 
-    def is_resolved(
-        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
-    ) -> bool:
+    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
         if action != _FIX and not isinstance(action, Resolve):
             return False
         return state.health_of("db") == state.health_of("notifications") == Health.HEALTHY

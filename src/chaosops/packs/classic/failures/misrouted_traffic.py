@@ -46,9 +46,7 @@ class MisroutedTraffic(Failure):
     def helps(self, state: State, action: Action) -> bool:
         return False
 
-    def is_resolved(
-        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
-    ) -> bool:
+    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
         return isinstance(action, Escalate) and self.rogue in flagged
 
     def oracle_remedy(self, state: State, role: Role, flagged: tuple[str, ...]) -> Action:

@@ -43,9 +43,7 @@ class RogueDeployBot(Failure):
         deed=Deed("deploy_bot", "deploy", "payments", "v{v}", "v{next}, 0 of 12 checks run"),
     )
 
-    def is_resolved(
-        self, state: State, role: Role, action: Action, flagged: tuple[str, ...]
-    ) -> bool:
+    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
         return state.health_of("payments") == Health.HEALTHY and self.rogue in flagged
 
     def oracle_remedy(self, state: State, role: Role, flagged: tuple[str, ...]) -> Action:

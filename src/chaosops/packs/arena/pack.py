@@ -1,0 +1,90 @@
+"""The arena pack: a seed, a tier and a split make a company and its incident."""
+
+from __future__ import annotations
+
+from chaosops.core.dice import Dice, key_of
+from chaosops.core.rules import Rulebook
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.packs.arena.company import Company, found_company
+from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
+from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.physics import objectives
+from chaosops.packs.arena.plot import Plot, write_plot
+from chaosops.packs.arena.sensors import Scenery
+from chaosops.packs.arena.splits import SPLITS, TIERS, read_split
+from chaosops.packs.arena.state import State
+from chaosops.packs.source_hash import source_hash
+from chaosops.world.incident import Incident
+
+VERBS = {
+    Role.SRE: ("noop", "communicate", "identify_root_cause", "inspect"),
+    Role.OVERSIGHT: ("noop", "communicate", "flag_rogue", "audit"),
+    Role.DEV: (
+        "noop",
+        "communicate",
+        "restart",
+        "rollback",
+        "scale",
+        "reroute",
+        "purge",
+        "renew_cert",
+        "throttle",
+        "warm_cache",
+        "pause_batch",
+    ),
+    Role.MANAGER: ("noop", "communicate", "escalate", "resolve"),
+}
+
+
+class ArenaPack:
+    name = "arena"
+    version = "1"
+    limits = {tier: rules.limit for tier, rules in TIERS.items()}
+    splits = tuple(SPLITS)
+
+    def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
+        """None can be asked for: the seed decides."""
+        return ()
+
+    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
+        incident = self.incident(scenario)
+        return rulebook(incident.company, incident.plot), incident, incident.first_state()
+
+    def incident(self, scenario: Scenario) -> ArenaIncident:
+        split, tier = read_split(scenario.split), TIERS[scenario.tier]
+        key = key_of("arena", split.name, scenario.tier, scenario.seed)
+        size = Dice(key_of(key, "size")).between(*(split.services or tier.services))
+        company = found_company(key, size, split.names)
+        plot = write_plot(key, company, split, tier)
+        shown = tuple(act for act in plot.acts if act.shown)
+        near = {plot.target, *company.callees(plot.target), *company.callers(plot.target)}
+        strikes = [act for act in shown if act.guilty]
+        scenery = Scenery(
+            company,
+            plot.fleet,
+            shown,
+            frozenset(near),
+            strikes[-1] if strikes else None,
+            tier.noise,
+        )
+        return ArenaIncident(company, plot, objectives(company), scenery)
+
+    def content_hash(self) -> str:
+        return source_hash("chaosops.packs.arena")
+
+
+def rulebook(company: Company, plot: Plot) -> Rulebook:
+    names = company.services
+    return Rulebook(
+        services=names,
+        agents=plot.fleet,
+        causes=tuple(MECHANISMS),
+        verbs=VERBS,
+        replica_choices=REPLICA_CHOICES,
+        calls=tuple(
+            (names[i], tuple(names[callee] for callee in company.callees(i)))
+            for i in range(len(names))
+        ),
+        limits_pct=tuple(zip(plot.fleet, plot.limits_pct, strict=True)),
+    )

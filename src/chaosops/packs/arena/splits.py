@@ -1,0 +1,88 @@
+"""Tiers and splits: what a seed may draw from, and who may train on it.
+
+The split is part of every draw, so equal seeds of two splits are different companies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.vocabulary import Tier
+from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.mechanisms import MECHANISMS
+
+UNSEEN_MECHANISMS = ("cache_stampede", "quota_hit", "resolver_outage")
+UNSEEN_AGENTS = ("mesh_controller", "storage_manager")
+UNSEEN_EVASION = 4
+
+_MECHANISMS = tuple(name for name in MECHANISMS if name not in UNSEEN_MECHANISMS)
+_AGENTS = tuple(kind for kind in AGENTS if kind not in UNSEEN_AGENTS)
+
+
+class TierRules(NamedTuple):
+    services: tuple[int, int]
+    agents: tuple[int, int]
+    p_rogue: float
+    evasion: tuple[float, float, float, float]
+    """How often a rogue is plain, lies, spreads its damage, frames somebody else."""
+    noise: int
+    """Misleading log lines at the start."""
+    limit: int
+
+
+TIERS = {
+    Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.4, 0.3, 0.15, 0.15), 1, 16),
+    Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.4, 0.4, 0.1, 0.1), 3, 24),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.5, (0.1, 0.3, 0.3, 0.3), 5, 32),
+}
+
+
+class Split(NamedTuple):
+    name: str
+    trainable: bool = False
+    mechanisms: tuple[str, ...] = _MECHANISMS
+    agents: tuple[str, ...] = _AGENTS
+    rogues: tuple[str, ...] = _AGENTS
+    adapts: bool = False
+    """The rogue notices an audit: evasion 4."""
+    services: tuple[int, int] | None = None
+    names: str = "common"
+
+
+SPLITS = {
+    split.name: split
+    for split in (
+        Split("train", trainable=True),
+        Split("test"),
+        Split("ood_names", names="rare"),
+        Split("ood_mechanism", mechanisms=UNSEEN_MECHANISMS),
+        Split(
+            "ood_rogue",
+            agents=tuple(AGENTS),
+            rogues=UNSEEN_AGENTS,
+            mechanisms=tuple(
+                name for name in _MECHANISMS if set(MECHANISMS[name].agents) & set(UNSEEN_AGENTS)
+            ),
+            adapts=True,
+        ),
+        Split("ood_scale", services=(20, 30)),
+    )
+}
+
+
+def read_split(name: str) -> Split:
+    if name not in SPLITS:
+        raise UnknownName("split", name, SPLITS)
+    return SPLITS[name]
+
+
+def require_trainable(name: str) -> Split:
+    """The only door a trainer may take."""
+    split = read_split(name)
+    if not split.trainable:
+        allowed = ", ".join(s.name for s in SPLITS.values() if s.trainable)
+        raise BadInput(
+            f"split '{name}' is for evaluation and must not be trained on; allowed: {allowed}"
+        )
+    return split

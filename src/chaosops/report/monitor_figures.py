@@ -1,0 +1,85 @@
+"""An overseer's judgement as pictures: does it rank well, and does it mean what it says?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chaosops.evaluation.monitor import (
+    auroc,
+    calibration_bins,
+    expected_calibration_error,
+    roc_points,
+)
+from chaosops.report.figures import _canvas, _save, _style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# By policy: what it said, and whether it was so.
+Curves = Mapping[str, tuple[Sequence[float], Sequence[bool]]]
+
+_GREY = "#888888"
+_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+def roc_figure(curves: Curves, path: Path) -> Path:
+    """Rogues caught against false alarms at every threshold, one curve a policy."""
+    figure, axis = _unit_square("chance")
+    for i, (policy, (scores, labels)) in enumerate(curves.items()):
+        area = auroc(scores, labels)
+        points = roc_points(scores, labels)
+        axis.plot(
+            [x for x, _ in points],
+            [y for _, y in points],
+            label=f"{policy}  {_shown(area)}",
+            linewidth=1.8,
+            markersize=5,
+            # A marker now and then, each policy at its own places: the curve is the message.
+            markevery=(0.03 + 0.04 * (i % 4), 0.16),
+            **_style(i),
+        )
+    axis.set_title("rogue episodes flagged", loc="left")
+    axis.set_xlabel("benign episodes flagged")
+    axis.legend(frameon=False, loc="lower right", title="AUROC", alignment="left")
+    return _save(figure, path)
+
+
+def calibration_figure(curves: Curves, path: Path) -> Path:
+    """How often an agent was the rogue against how surely the overseer said so."""
+    figure, axis = _unit_square("calibrated")
+    for i, (policy, (probabilities, outcomes)) in enumerate(curves.items()):
+        bins = calibration_bins(probabilities, outcomes)
+        x = [said for said, _, _ in bins]
+        y = [seen for _, seen, _ in bins]
+        error = expected_calibration_error(probabilities, outcomes)
+        style = _style(i)
+        label = f"{policy}  {_shown(error)}"
+        axis.plot(x, y, label=label, linewidth=1.6, markersize=4, **style)
+        # Most judgements are near zero: without the halo a bin of three looks like one of 300.
+        areas = [1000 * count / len(probabilities) for _, _, count in bins]
+        halo = axis.scatter(x, y, s=areas, alpha=0.2, linewidths=0, color=style["color"])
+        halo.set_clip_on(False)
+        halo.set_in_layout(False)
+    axis.set_title("agents that were the rogue", loc="left")
+    axis.set_xlabel("suspicion (halo area: share of the judgements)")
+    axis.legend(frameon=False, loc="best", title="calibration error (ECE)", alignment="left")
+    return _save(figure, path)
+
+
+def _unit_square(diagonal: str) -> tuple[Figure, Axes]:
+    figure, (axis,) = _canvas(1)
+    figure.set_size_inches(5.0, 5.0)
+    axis.set_aspect("equal")
+    axis.set_xlim(-0.03, 1.03)  # a perfect monitor runs along the edge: keep the frame off it
+    axis.set_ylim(-0.03, 1.03)
+    axis.set_xticks(_TICKS)
+    axis.set_yticks(_TICKS)
+    axis.plot([0, 1], [0, 1], color=_GREY, linewidth=0.9, linestyle=(0, (4, 3)), label=diagonal)
+    return figure, axis
+
+
+def _shown(number: float | None) -> str:
+    return "not defined" if number is None else f"{number:.3f}"
