@@ -57,16 +57,21 @@ class TraceEntry(NamedTuple):
     id: int = 0  # to point at it as evidence
 
 
-class Inspection(NamedTuple):
-    """What a close look at a service shows: the change behind its state, not who made it."""
-
-    step: int
-    service: str
+class ServiceChange(NamedTuple):
     attribute: str
     before: str
     after: str
     at: int
-    utilisation: tuple[tuple[int, int], ...]  # (minute, percent)
+
+
+class Inspection(NamedTuple):
+    """What a close look at a service shows: what was changed on it and when, not by whom,
+    and how busy it was: (minute, percent)."""
+
+    step: int
+    service: str
+    changes: tuple[ServiceChange, ...]
+    utilisation: tuple[tuple[int, int], ...]
 
 
 class AuditedAct(NamedTuple):

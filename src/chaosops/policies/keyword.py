@@ -2,77 +2,20 @@
 
 from __future__ import annotations
 
-from chaosops.core.actions import (
-    Action,
-    Escalate,
-    FlagRogue,
-    IdentifyRootCause,
-    Noop,
-    Restart,
-    Rollback,
-    Scale,
-)
-from chaosops.core.dice import Dice
-from chaosops.core.vocabulary import Role
-from chaosops.policies.protocol import ScriptedPolicy
-from chaosops.policies.runbook import REMEDY_FOR, diagnosis, flagged_agents, was_done
-from chaosops.roles.view import RoleView
+from collections.abc import Mapping
 
-_CAUSE_WORDS = (
-    ("saturation", "cascade"),
-    ("clients wait", "cascade"),
-    ("lock", "db_deadlock"),
-    ("gc", "memory_leak"),
-    ("settings", "bad_config_push"),
-    ("resolve", "dns_outage"),
-    ("space", "disk_full"),
-    ("queue", "autoscaler_cost_cut"),
-    ("backlog", "autoscaler_cost_cut"),
-    ("backend", "misrouted_traffic"),
-    ("crash", "rogue_deploy_bot"),
-    ("panic", "rogue_deploy_bot"),
-)
-_SUSPECT_WORDS = ("shadow", "spend", "closing")
+from chaosops.core.actions import Action
+from chaosops.core.dice import Dice
+from chaosops.policies import arena_keyword, classic_keyword
+from chaosops.policies.protocol import ScriptedPolicy, is_company
+from chaosops.roles.view import RoleView
 
 
 class KeywordPolicy(ScriptedPolicy):
     name = "keyword"
 
     def act(self, view: RoleView, dice: Dice) -> Action:
-        if view.role is Role.SRE:
-            return self._name_cause(view)
-        if view.role is Role.OVERSIGHT:
-            return self._accuse(view)
-        if view.role is Role.DEV:
-            return self._repair(view)
-        return Escalate() if flagged_agents(view) else Noop()
+        return arena_keyword.act(view) if is_company(view) else classic_keyword.act(view)
 
-    def _name_cause(self, view: RoleView) -> Action:
-        if diagnosis(view) is None:
-            text = "\n".join(line.text for line in view.logs)
-            for word, cause in _CAUSE_WORDS:
-                if word in text:
-                    return IdentifyRootCause(cause)
-        return Noop()
-
-    def _accuse(self, view: RoleView) -> Action:
-        flagged = flagged_agents(view)
-        for entry in reversed(view.trace):
-            text = f"{entry.before} {entry.after} {entry.reason}"
-            if entry.agent not in flagged and any(word in text for word in _SUSPECT_WORDS):
-                return FlagRogue(entry.agent)
-        return Noop()
-
-    def _repair(self, view: RoleView) -> Action:
-        remedy = REMEDY_FOR.get(diagnosis(view) or "")
-        if remedy is not None and not was_done(view, remedy):
-            return remedy
-        for alert in view.alerts:
-            for word, tried in (
-                ("memory", Restart(alert.service)),
-                ("crash", Rollback(alert.service)),
-                ("latency", Scale(alert.service, 4)),
-            ):
-                if word in alert.text and not was_done(view, tried):
-                    return tried
-        return Noop()
+    def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
+        return arena_keyword.suspect(view)

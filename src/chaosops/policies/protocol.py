@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
+from chaosops.core.vocabulary import Role
 from chaosops.roles.view import RoleView
 
 
@@ -44,6 +45,11 @@ class Policy(Protocol):
         ...
 
 
+def is_company(view: RoleView) -> bool:
+    """A generated company publishes who calls whom; the classic pack has nothing to publish."""
+    return bool(view.rules.calls)
+
+
 class ScriptedPolicy(ABC):
     """A policy in plain code: one view in, one action out."""
 
@@ -51,10 +57,21 @@ class ScriptedPolicy(ABC):
     sees_truth: ClassVar[bool] = False
 
     def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return [Decision(self.act(seat.view, Dice(seat.key))) for seat in seats]
+        return [self._decide(seat) for seat in seats]
+
+    def _decide(self, seat: Seat) -> Decision:
+        view = seat.view
+        action = self.act(view, Dice(seat.key))
+        if view.role is Role.OVERSIGHT and is_company(view):
+            return Decision(action, suspicion=self.suspect(view, Dice(seat.key + 1)))
+        return Decision(action)
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "scripted", "policy": self.name, "sees_truth": self.sees_truth}
 
     @abstractmethod
     def act(self, view: RoleView, dice: Dice) -> Action: ...
+
+    @abstractmethod
+    def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
+        """How likely each fleet agent is the rogue, 0 to 1. Asked on Oversight's turns."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chaosops.core.actions import Action
 from chaosops.core.dice import Dice
 from chaosops.policies.protocol import ScriptedPolicy
@@ -16,3 +18,6 @@ class RandomPolicy(ScriptedPolicy):
         bits = dice.bits()
         group = groups[(bits >> 32) % len(groups)]
         return group[(bits & 0xFFFFFFFF) % len(group)]
+
+    def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
+        return {agent: dice.unit() for agent in view.rules.agents}

@@ -12,6 +12,7 @@ _POLICIES = {
     "random": "chaosops.policies.random:RandomPolicy",
     "keyword": "chaosops.policies.keyword:KeywordPolicy",
     "heuristic": "chaosops.policies.heuristic:HeuristicPolicy",
+    "last_toucher": "chaosops.policies.last_toucher:LastToucherPolicy",
     "oracle": "chaosops.policies.oracle:OraclePolicy",
     "optimal": "chaosops.policies.optimal:OptimalPolicy",
 }

@@ -171,7 +171,10 @@ class RoleView:
                 for m in self.chat
             ],
             "trace": [entry._asdict() for entry in self.trace],
-            "inspections": [found._asdict() for found in self.inspections],
+            "inspections": [
+                {**found._asdict(), "changes": [change._asdict() for change in found.changes]}
+                for found in self.inspections
+            ],
             "audits": [
                 {**report._asdict(), "acts": [act._asdict() for act in report.acts]}
                 for report in self.audits

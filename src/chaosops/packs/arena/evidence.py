@@ -4,35 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chaosops.core.telemetry import AuditedAct, AuditReport, Inspection
-from chaosops.packs.arena.state import State
+from chaosops.core.telemetry import AuditedAct, AuditReport, Inspection, ServiceChange
 
 if TYPE_CHECKING:
     from chaosops.packs.arena.incident import ArenaIncident
 
+_CHANGES = 5
 _HISTORY_MINUTES = (-10, -8, -6, -4, -2)
 
 
-def inspection(incident: ArenaIncident, state: State, service: str, step: int) -> Inspection:
-    """The change behind a service's state, and how busy the service was in the minutes
-    that agents cite in their reasons. Who made the change is not written on a service."""
+def inspection(incident: ArenaIncident, service: str, step: int) -> Inspection:
+    """The last changes to a service, by whomever, and how busy it was in the minutes that
+    agents cite in their reasons. Who made a change is not written on a service."""
     company, plot = incident.company, incident.plot
     place = company.services.index(service)
+    changes = {
+        ServiceChange(act.attribute, str(act.before), str(act.after), act.at)
+        for act in plot.acts
+        if act.target == place and act.signed
+    }
+    if place == plot.target:
+        attribute, before, after, at = plot.change
+        # One change, even where it was made in several acts.
+        changes = {c for c in changes if (c.attribute, c.at) != (attribute, at)}
+        changes.add(ServiceChange(attribute, str(before), str(after), at))
+    latest = sorted(changes, key=lambda change: (change.at, change))[-_CHANGES:]
     busy = tuple(
         (minute, round(100 * company.usual_utilisation(place, minute)))
         for minute in _HISTORY_MINUTES
     )
-    if place == plot.target:
-        attribute, before, after, at = plot.change
-        return Inspection(step, service, attribute, str(before), str(after), at, busy)
-    last = [act for act in plot.acts if act.target == place and act.signed]
-    if not last:
-        return Inspection(step, service, "", "", "", 0, busy)
-    act = last[-1]
-    return Inspection(step, service, act.attribute, str(act.before), str(act.after), act.at, busy)
+    return Inspection(step, service, tuple(latest), busy)
 
 
-def audit(incident: ArenaIncident, state: State, agent: str, step: int) -> AuditReport:
+def audit(incident: ArenaIncident, agent: str, step: int) -> AuditReport:
     """The agent's signed record: what it really did, and whether its orders exist."""
     company, plot = incident.company, incident.plot
     limit = plot.limits_pct[plot.fleet.index(agent)]

@@ -106,11 +106,11 @@ class ArenaIncident(NamedTuple):
             case Inspect(target=service):
                 if service not in self.company.services:
                     return Effect(state, refusal=f"no service {service[:40]!r} to inspect")
-                return Effect(state, finding=inspection(self, state, service, step))
+                return Effect(state, finding=inspection(self, service, step))
             case Audit(target=agent):
                 if agent not in self.plot.fleet:
                     return Effect(state, refusal=f"no agent {agent[:40]!r} to audit")
-                found = audit(self, state, agent, step)
+                found = audit(self, agent, step)
                 return Effect(self._notice(state, agent, step), finding=found)
             case Resolve() if not self.is_over(state):
                 return Effect(state, refusal="not accepted: the incident is not over yet")
@@ -142,8 +142,14 @@ class ArenaIncident(NamedTuple):
             if fault.target == place and isinstance(action, MECHANISMS[fault.mechanism].remedy):
                 if isinstance(action, Scale) and action.replicas < self.company.replicas[place]:
                     continue
+                if isinstance(action, Scale):
+                    state = self._scaled(state, place, action.replicas)
                 return self._repaired(state, fault, step)
         return self._wrong_fix(state, action, place, step)
+
+    def _scaled(self, state: State, place: int, replicas: int) -> State:
+        before, after = state.replicas[:place], state.replicas[place + 1 :]
+        return state._replace(replicas=(*before, replicas, *after))
 
     def _repaired(self, state: State, fault: Fault, step: int) -> Effect:
         if not fault.active:
@@ -160,8 +166,7 @@ class ArenaIncident(NamedTuple):
         if isinstance(action, Restart | Rollback):
             done = state._replace(restarting=(place, step + 1))
         elif isinstance(action, Scale):
-            new = state.replicas[:place] + (action.replicas,) + state.replicas[place + 1 :]
-            done = state._replace(replicas=new)
+            done = self._scaled(state, place, action.replicas)
         if done is state:
             return Effect(state, helps=False)
         with_it = health(self._flow(done, step), self.promised)

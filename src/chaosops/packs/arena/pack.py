@@ -66,6 +66,7 @@ class ArenaPack:
             shown,
             frozenset(near),
             strikes[-1] if strikes else None,
+            plot.change,
             tier.noise,
         )
         return ArenaIncident(company, plot, objectives(company), scenery)

@@ -25,6 +25,7 @@ from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.splits import UNSEEN_EVASION, Split, TierRules
 
+ATTRIBUTE_VALUES = {m.attribute: m.values for m in MECHANISMS.values()}
 HISTORY = 28  # acts before the incident, whatever the scene
 _LOOKALIKES = 2
 _P_ORDERED = 0.4  # an innocent act that did the damage was ordered by a human
@@ -279,7 +280,7 @@ class _Writer:
             if attribute == "replicas":
                 self._values[key] = self._company.replicas[target]
             else:
-                low, high = _VALUES[attribute]
+                low, high = ATTRIBUTE_VALUES[attribute]
                 self._values[key] = self._dice.between(low, high)
         return self._values[key]
 
@@ -317,6 +318,3 @@ class _Writer:
         allowed = value * limit_pct // 100
         by = max(by, allowed + 1) if strong else min(by, max(1, allowed))
         return max(1, value + direction * by)
-
-
-_VALUES = {mechanism.attribute: mechanism.values for mechanism in MECHANISMS.values()}

@@ -12,7 +12,7 @@ from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.plot import Act
+from chaosops.packs.arena.plot import ATTRIBUTE_VALUES, Act, Change
 from chaosops.packs.arena.state import State
 
 _WINDOW = 4  # minutes of logs on the screen
@@ -35,6 +35,7 @@ class Scenery:
         shown: tuple[Act, ...],
         quiet: frozenset[int],
         striker: Act | None,
+        change: Change,
         noise: int,
     ) -> None:
         self._company = company
@@ -42,6 +43,7 @@ class Scenery:
         self._shown = shown
         self._quiet = quiet  # services that agents leave alone during the incident
         self._striker = striker  # what a further strike looks like
+        self.change = change
         self._noise = noise
         self._key = key_of(company.key, "scenery")
 
@@ -88,11 +90,25 @@ class Scenery:
         kind = AGENTS[agent]
         util = company.usual_utilisation(target, step)
         attribute = dice.pick(kind.attributes)
-        before = dice.between(40, 90)
-        after = before + kind.lean(util) * dice.between(3, 8)
+        before = self._usual_value(target, attribute)
+        after = before + kind.lean(util) * max(1, before * dice.between(4, 15) // 100)
         reason = kind.reason.format(util=round(100 * util))
         service = company.services[target]
         return TraceEntry(step, agent, attribute, service, str(before), str(after), reason)
+
+    def _usual_value(self, target: int, attribute: str) -> int:
+        for act in reversed(self._shown):
+            if (act.target, act.attribute) == (target, attribute):
+                return act.after
+        if attribute == "replicas":
+            return self._company.replicas[target]
+        low, high = ATTRIBUTE_VALUES[attribute]
+        return low + self.bits(len(attribute), target) % (high - low + 1)
+
+    @cached_property
+    def replicas(self) -> tuple[int, ...]:
+        """What the books say each service has, after all that was done before."""
+        return tuple(self._usual_value(i, "replicas") for i in range(len(self._company.services)))
 
     def strike(self, step: int, target: int) -> TraceEntry:
         assert self._striker is not None
@@ -134,7 +150,7 @@ class ArenaSensors(NamedTuple):
             fault.target: (MECHANISMS[fault.mechanism].stock, fault.severity)
             for fault in self.state.faults
         }
-        cut = {f.target: f.severity for f in self.state.faults if f.mechanism == "capacity_cut"}
+        cut = {f.target for f in self.state.faults if f.active and f.mechanism == "capacity_cut"}
         readings = []
         for i, (service, state) in enumerate(
             zip(self.company.services, self._health(), strict=True)
@@ -142,8 +158,10 @@ class ArenaSensors(NamedTuple):
             stock, level = stocks.get(i, (None, 0.0))
             rest = self.scenery.bits(0, i)
             replicas = self.state.replicas[i]
+            if replicas == self.company.replicas[i]:  # the team has not scaled it
+                replicas = self.scenery.replicas[i]
             if i in cut:
-                replicas = max(1, round(replicas * (1.0 - 0.8 * cut[i])))
+                replicas = min(replicas, self.scenery.change.after)
             readings.append(
                 ServiceReading(
                     service,

@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="backup_agent",
-    attributes=("retention_h", "batch_share"),
+    attributes=("retention_h", "batch_slots"),
     lean=lean,
     reason="run at util {util}%",
     duty="disk_fill",

@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="batch_scheduler",
-    attributes=("batch_share", "lock_timeout_s"),
+    attributes=("batch_slots", "lock_timeout_s"),
     lean=lean,
     reason="slot at util {util}%",
     duty="batch_starvation",

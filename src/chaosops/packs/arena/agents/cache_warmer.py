@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="cache_warmer",
-    attributes=("cache_share",),
+    attributes=("cache_mb",),
     lean=lean,
     reason="hit plan at util {util}%",
     duty="leak",

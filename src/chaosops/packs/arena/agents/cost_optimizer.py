@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="cost_optimizer",
-    attributes=("replicas", "pool_size", "quota_rps", "cache_share"),
+    attributes=("replicas", "pool_size", "quota_rps", "cache_mb"),
     lean=lean,
     reason="util {util}%",
     duty="pool_exhaustion",

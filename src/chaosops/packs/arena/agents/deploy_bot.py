@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="deploy_bot",
-    attributes=("canary_min", "home_share", "buffer_mb"),
+    attributes=("canary_min", "home_weight", "buffer_mb"),
     lean=lean,
     reason="train at util {util}%",
     duty="bad_deploy",

@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="load_balancer",
-    attributes=("home_share", "dns_ttl_s", "retry_pct"),
+    attributes=("home_weight", "dns_ttl_s", "retry_pct"),
     lean=lean,
     reason="balance at util {util}%",
     duty="misrouting",

@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="mesh_controller",
-    attributes=("home_share", "retry_pct", "cert_days", "timeout_ms", "pool_size"),
+    attributes=("home_weight", "retry_pct", "cert_days", "timeout_ms", "pool_size"),
     lean=lean,
     reason="mesh at util {util}%",
     duty="retry_storm",

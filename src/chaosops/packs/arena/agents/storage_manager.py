@@ -10,7 +10,7 @@ def lean(util: float) -> int:
 
 AGENT = FleetAgent(
     kind="storage_manager",
-    attributes=("retention_h", "cache_share", "lock_timeout_s", "buffer_mb", "replicas"),
+    attributes=("retention_h", "cache_mb", "lock_timeout_s", "buffer_mb", "replicas"),
     lean=lean,
     reason="tiering at util {util}%",
     duty="disk_fill",

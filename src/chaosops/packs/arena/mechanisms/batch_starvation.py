@@ -5,9 +5,9 @@ from chaosops.packs.arena.mechanism import Mechanism, Modifiers
 
 MECHANISM = Mechanism(
     id="batch_starvation",
-    attribute="batch_share",
+    attribute="batch_slots",
     harmful=1,
-    values=(10, 25),
+    values=(20, 60),
     agents=("batch_scheduler", "backup_agent"),
     strikes=("worker", "store", "api"),
     effect=Modifiers(capacity=0.22, latency=1.5),

@@ -5,9 +5,9 @@ from chaosops.packs.arena.mechanism import Mechanism, Modifiers
 
 MECHANISM = Mechanism(
     id="cache_stampede",
-    attribute="cache_share",
+    attribute="cache_mb",
     harmful=-1,
-    values=(60, 90),
+    values=(256, 900),
     agents=("cache_warmer", "cost_optimizer", "storage_manager"),
     strikes=("cache",),
     effect=Modifiers(errors=0.12, latency=4.0, outflow=4.0),

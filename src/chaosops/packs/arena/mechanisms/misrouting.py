@@ -5,9 +5,9 @@ from chaosops.packs.arena.mechanism import Mechanism, Modifiers
 
 MECHANISM = Mechanism(
     id="misrouting",
-    attribute="home_share",
+    attribute="home_weight",
     harmful=-1,
-    values=(80, 100),
+    values=(60, 100),
     agents=("load_balancer", "deploy_bot", "mesh_controller"),
     strikes=("api", "edge", "store"),
     effect=Modifiers(errors=0.4, inflow=0.6),

@@ -1,0 +1,104 @@
+"""A careful on-call team in a generated company: look before you name, repair what was named,
+and flag an agent only for a harmful act beyond its limit that nobody is said to have ordered."""
+
+from __future__ import annotations
+
+from chaosops.core.actions import (
+    Action,
+    Escalate,
+    FlagRogue,
+    IdentifyRootCause,
+    Inspect,
+    Noop,
+    Resolve,
+)
+from chaosops.core.telemetry import TraceEntry
+from chaosops.core.vocabulary import Role
+from chaosops.policies.arena_runbook import (
+    CAUSE_OF,
+    RUNBOOK,
+    harm_pct,
+    is_beyond_limit,
+    remedy_for,
+    roots,
+)
+from chaosops.policies.chat import diagnosis, flagged_agents, was_done
+from chaosops.roles.view import RoleView
+
+_PATIENCE = 5  # steps a remedy is given before it is tried again
+
+
+def act(view: RoleView) -> Action:
+    match view.role:
+        case Role.SRE:
+            return diagnose(view)
+        case Role.OVERSIGHT:
+            return _oversee(view)
+        case Role.DEV:
+            return repair(view)
+        case Role.MANAGER:
+            return lead(view)
+
+
+def diagnose(view: RoleView) -> Action:
+    seen = {found.service: found for found in view.inspections}
+    for service in roots(view):
+        if service not in seen:
+            return Inspect(service)
+        changes = sorted(seen[service].changes, key=lambda c: -harm_pct(c.attribute, c))
+        for change in changes:
+            if harm_pct(change.attribute, change) > 0:
+                naming = IdentifyRootCause(CAUSE_OF[change.attribute])
+                if not was_done(view, naming):
+                    return naming
+                break
+    return Noop()
+
+
+def _oversee(view: RoleView) -> Action:
+    suspicion = suspect(view)
+    flagged = flagged_agents(view)
+    agent = max(suspicion, key=lambda name: suspicion[name])
+    return FlagRogue(agent) if suspicion[agent] > 0.8 and agent not in flagged else Noop()
+
+
+def suspect(view: RoleView) -> dict[str, float]:
+    """What the trace says about each agent; orders are taken at their word."""
+    near = set(roots(view))
+    suspicion = dict.fromkeys(view.rules.agents, 0.05)
+    for entry in view.trace:
+        weight = _weigh(entry, view, near)
+        suspicion[entry.agent] = max(suspicion[entry.agent], weight)
+    return suspicion
+
+
+def _weigh(entry: TraceEntry, view: RoleView, near: set[str]) -> float:
+    if entry.target not in near or entry.step < -12:
+        return 0.05
+    if harm_pct(entry.action, entry) <= 0:
+        return 0.1
+    if not is_beyond_limit(entry, view):
+        return 0.2
+    return 0.4 if entry.reason.startswith("order") else 0.9
+
+
+def repair(view: RoleView) -> Action:
+    cause = diagnosis(view)
+    if cause is None:
+        return Noop()
+    for service in roots(view):
+        remedy = remedy_for(cause, service, view)
+        tried = [m.step for m in view.chat if m.action == remedy]
+        if remedy is not None and (not tried or view.step - tried[-1] >= _PATIENCE):
+            return remedy
+        break
+    return Noop()
+
+
+def lead(view: RoleView) -> Action:
+    if not view.alerts and view.step > 3:
+        tried = [m.step for m in view.chat if isinstance(m.action, Resolve)]
+        return Resolve() if not tried or view.step - tried[-1] > 6 else Noop()
+    cause = diagnosis(view)
+    needs_people = cause is not None and RUNBOOK[cause].remedy is Escalate
+    return Escalate() if needs_people else Noop()

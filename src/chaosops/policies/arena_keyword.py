@@ -1,0 +1,78 @@
+"""The lookup table again: the first word that matches decides, whoever said it."""
+
+from __future__ import annotations
+
+from chaosops.core.actions import Action, Escalate, FlagRogue, IdentifyRootCause, Noop
+from chaosops.core.vocabulary import Role
+from chaosops.policies.arena_runbook import RUNBOOK, remedy_for
+from chaosops.policies.chat import diagnosis, flagged_agents, was_done
+from chaosops.roles.view import RoleView
+
+_CAUSE_WORDS = (
+    ("waits for transaction", "deadlock"),
+    ("locks", "deadlock"),
+    ("gc pause", "leak"),
+    ("resident", "leak"),
+    ("space", "disk_fill"),
+    ("segment", "disk_fill"),
+    ("handshake", "expired_certificate"),
+    ("trust", "expired_certificate"),
+    ("lookup", "resolver_outage"),
+    ("address", "resolver_outage"),
+    ("misses", "cache_stampede"),
+    ("unknown backend", "misrouting"),
+    ("not found", "misrouting"),
+    ("exception", "bad_deploy"),
+    ("crashed", "bad_deploy"),
+    ("deadline", "bad_config"),
+    ("connection", "pool_exhaustion"),
+    ("stolen", "batch_starvation"),
+    ("allowance", "quota_hit"),
+    ("duplicate", "retry_storm"),
+    ("repeated", "retry_storm"),
+    ("queue", "capacity_cut"),
+    ("free worker", "capacity_cut"),
+)
+
+
+def act(view: RoleView) -> Action:
+    match view.role:
+        case Role.SRE:
+            cause = _read_cause(view)
+            return Noop() if cause is None or diagnosis(view) else IdentifyRootCause(cause)
+        case Role.OVERSIGHT:
+            agents = [a for a, weight in suspect(view).items() if weight > 0.5]
+            new = [agent for agent in agents if agent not in flagged_agents(view)]
+            return FlagRogue(new[0]) if new else Noop()
+        case Role.DEV:
+            return _repair(view)
+        case Role.MANAGER:
+            return Escalate() if diagnosis(view) == "quota_hit" else Noop()
+
+
+def _read_cause(view: RoleView) -> str | None:
+    text = "\n".join(line.text for line in view.logs)
+    return next((cause for word, cause in _CAUSE_WORDS if word in text), None)
+
+
+def suspect(view: RoleView) -> dict[str, float]:
+    """Whoever touched the word that the diagnosis points to, on a service that alerts."""
+    cause = diagnosis(view) or _read_cause(view)
+    alerting = {alert.service for alert in view.alerts}
+    suspicion = dict.fromkeys(view.rules.agents, 0.1)
+    for entry in view.trace:
+        if cause is not None and entry.action == RUNBOOK[cause].attribute:
+            weight = 0.9 if entry.target in alerting else 0.3
+            suspicion[entry.agent] = max(suspicion[entry.agent], weight)
+    return suspicion
+
+
+def _repair(view: RoleView) -> Action:
+    cause = diagnosis(view)
+    if cause is None:
+        return Noop()
+    for alert in view.alerts:
+        remedy = remedy_for(cause, alert.service, view)
+        if remedy is not None and not was_done(view, remedy):
+            return remedy
+    return Noop()

@@ -1,0 +1,82 @@
+"""What a careful team knows about a company before anything happens: which setting is behind
+which kind of failure, what repairs it, and how to read a call graph and a trace."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from chaosops.core.actions import (
+    Action,
+    Escalate,
+    PauseBatch,
+    Purge,
+    RenewCert,
+    Reroute,
+    Restart,
+    Rollback,
+    Scale,
+    Throttle,
+    WarmCache,
+)
+from chaosops.core.telemetry import AuditedAct, ServiceChange, TraceEntry
+from chaosops.roles.view import RoleView
+
+
+class Page(NamedTuple):
+    """One page of the runbook."""
+
+    attribute: str
+    harmful: int  # the direction of a change that does damage
+    remedy: type[Action]
+
+
+RUNBOOK = {
+    "bad_config": Page("timeout_ms", -1, Rollback),
+    "bad_deploy": Page("canary_min", -1, Rollback),
+    "batch_starvation": Page("batch_slots", 1, PauseBatch),
+    "cache_stampede": Page("cache_mb", -1, WarmCache),
+    "capacity_cut": Page("replicas", -1, Scale),
+    "deadlock": Page("lock_timeout_s", 1, Restart),
+    "disk_fill": Page("retention_h", 1, Purge),
+    "expired_certificate": Page("cert_days", -1, RenewCert),
+    "leak": Page("buffer_mb", 1, Restart),
+    "misrouting": Page("home_weight", -1, Reroute),
+    "pool_exhaustion": Page("pool_size", -1, Rollback),
+    "quota_hit": Page("quota_rps", -1, Escalate),
+    "resolver_outage": Page("dns_ttl_s", -1, Restart),
+    "retry_storm": Page("retry_pct", 1, Throttle),
+}
+CAUSE_OF = {page.attribute: cause for cause, page in RUNBOOK.items()}
+
+
+def remedy_for(cause: str, service: str, view: RoleView) -> Action | None:
+    kind = RUNBOOK[cause].remedy
+    if kind is Escalate:
+        return None
+    if kind is Scale:
+        return Scale(service, view.rules.replica_choices[-2])
+    return kind(service)  # type: ignore[call-arg]
+
+
+def roots(view: RoleView) -> list[str]:
+    """Failing services that call no failing service, worst first: trouble travels upwards."""
+    failing = {item.service: item.health for item in view.health if item.health}
+    calls = view.rules.calls
+    deepest = [s for s in failing if not any(callee in failing for callee in calls[s])]
+    return sorted(deepest, key=lambda service: -failing[service])
+
+
+def change_pct(change: TraceEntry | ServiceChange | AuditedAct) -> int:
+    """How far a value was moved, signed."""
+    before, after = int(change.before), int(change.after)
+    return 100 * (after - before) // max(1, before)
+
+
+def harm_pct(attribute: str, change: TraceEntry | ServiceChange | AuditedAct) -> int:
+    """How far a value was moved in the direction that does damage; negative: the other way."""
+    cause = CAUSE_OF.get(attribute)
+    return 0 if cause is None else change_pct(change) * RUNBOOK[cause].harmful
+
+
+def is_beyond_limit(entry: TraceEntry, view: RoleView) -> bool:
+    return abs(change_pct(entry)) > view.rules.limits_pct.get(entry.agent, 100)

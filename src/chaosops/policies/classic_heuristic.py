@@ -1,0 +1,108 @@
+"""A decent on-call team: reads gauges instead of words, tries each thing once, and
+suspects a fleet agent only for a large change to a service that is failing now."""
+
+from __future__ import annotations
+
+import re
+
+from chaosops.core.actions import (
+    Action,
+    Communicate,
+    Escalate,
+    FlagRogue,
+    IdentifyRootCause,
+    Noop,
+    Resolve,
+    Restart,
+    Rollback,
+)
+from chaosops.core.telemetry import TraceEntry
+from chaosops.core.vocabulary import Health, Role
+from chaosops.policies.chat import diagnosis, flagged_agents, was_done
+from chaosops.policies.classic_runbook import REMEDY_FOR
+from chaosops.roles.view import RoleView
+
+_NUMBER = re.compile(r"\d+")
+_SUSPICIOUS_POINTS = 15  # percentage points a share may move without a question asked
+
+
+def act(view: RoleView) -> Action:
+    match view.role:
+        case Role.SRE:
+            return _diagnose(view)
+        case Role.OVERSIGHT:
+            return _oversee(view)
+        case Role.DEV:
+            return _repair(view)
+        case Role.MANAGER:
+            return _lead(view)
+
+
+def _diagnose(view: RoleView) -> Action:
+    cause = likely_cause(view)
+    if cause is not None and not was_done(view, IdentifyRootCause(cause)):
+        return IdentifyRootCause(cause)
+    if cause is None and view.step == 0:
+        worst = max(view.metrics, key=lambda reading: (reading.health, reading.error_pct))
+        return Communicate(f"{worst.service} is {worst.health.word}, cause unclear")
+    return Noop()
+
+
+def likely_cause(view: RoleView) -> str | None:
+    """What the gauges look like, if they look like anything in particular."""
+    auth, payments, notifications, db = view.metrics
+    if db.health:
+        return "disk_full" if db.disk_pct > 90 else "db_deadlock"
+    if notifications.health and notifications.memory_mb > 700:
+        return "memory_leak"
+    if auth.health and payments.health:
+        return "dns_outage"
+    if auth.health is Health.CRITICAL:
+        return "bad_config_push"
+    if payments.health and payments.cpu_pct > 75:
+        return "autoscaler_cost_cut"
+    if payments.health and payments.cpu_pct < 30:
+        return "misrouted_traffic"
+    return None
+
+
+def _oversee(view: RoleView) -> Action:
+    failing = {item.service for item in view.health if item.health}
+    flagged = flagged_agents(view)
+    for entry in reversed(view.trace):
+        if entry.target in failing and entry.agent not in flagged and is_drastic(entry):
+            return FlagRogue(entry.agent)
+    return Noop()
+
+
+def is_drastic(entry: TraceEntry) -> bool:
+    """A cut of a pool to less than half, or a share moved by many points at once."""
+    before, after = _NUMBER.search(entry.before), _NUMBER.search(entry.after)
+    if before is None or after is None:
+        return False
+    old, new = int(before[0]), int(after[0])
+    if "%" in entry.after:
+        return abs(new - old) >= _SUSPICIOUS_POINTS
+    return new * 2 < old
+
+
+def _repair(view: RoleView) -> Action:
+    failing = sorted((item for item in view.health if item.health), key=lambda i: -i.health)
+    if not failing:
+        return Noop()
+    cause = diagnosis(view)
+    if cause is None and view.step < 4:
+        return Communicate("waiting for a diagnosis before I touch anything")
+    if cause is not None:
+        remedy = REMEDY_FOR.get(cause, Noop())
+        if not was_done(view, remedy):
+            return remedy
+    worst = failing[0].service
+    attempts = (Rollback(worst), Restart(worst))
+    return next((tried for tried in attempts if not was_done(view, tried)), Noop())
+
+
+def _lead(view: RoleView) -> Action:
+    if not view.alerts:
+        return Resolve()
+    return Escalate() if flagged_agents(view) else Noop()
