@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
@@ -12,23 +13,36 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
+from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results, open_folder, save, write_text
-from chaosops.packs import read_tier
-from chaosops.report import figures, tables
+from chaosops.packs import load_pack, read_tier
+from chaosops.report import figures, monitor_figures, monitor_tables, tables
+
+CLASSIC_POLICIES = ["random", "keyword", "heuristic", "oracle"]
+ARENA_POLICIES = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
 
 
 def execute(args: argparse.Namespace) -> int:
     tiers = list(dict.fromkeys(read_tier(name) for name in args.tiers))
     if not tiers:
         raise BadInput("--tiers needs at least one of easy, medium, hard")
+    is_arena = bool(load_pack(args.pack).splits)
     matrix = scenarios(
-        args.matrix, pack=args.pack, tiers=tiers, seeds=args.seeds, seed_start=args.seed_start
+        args.matrix,
+        pack=args.pack,
+        split=args.split or ("test" if is_arena else ""),
+        tiers=tiers,
+        seeds=args.seeds,
+        seed_start=args.seed_start,
     )
+    policies = args.policies
+    if policies is None:
+        policies = ARENA_POLICIES if is_arena else CLASSIC_POLICIES
     if not args.no_figures:
         figures.require_matplotlib()
     folder = open_folder(args.out)
-    results = evaluate_with_progress(args.policies, matrix, args.command_line)
+    results = evaluate_with_progress(policies, matrix, args.command_line)
     report(results, folder, draw=not args.no_figures)
     return 0
 
@@ -53,17 +67,30 @@ def evaluate_with_progress(policies: list[str], matrix: list[Scenario], command:
 
 
 def report(results: Results, folder: Path, *, draw: bool) -> None:
-    """Write every file, print the table and say where the files are."""
+    """Write every file, print the tables and say where the files are."""
     paths = save(results, folder)
+    summary = results.summary()
     text = tables.markdown_report(results)
-    table_path = folder / "table.md"
-    write_text(table_path, text)
-    paths.append(table_path)
+    monitors = None
+    if results.is_arena():
+        monitors = judge_monitors(results)
+        paths.append(folder / "monitor.json")
+        write_text(paths[-1], json.dumps(monitors.to_wire(), indent=1) + "\n")
+        text += "\n" + monitor_tables.markdown_report(monitors) + "\n"
+    paths.append(folder / "table.md")
+    write_text(paths[-1], text)
     if draw:
-        summary = results.summary()
         paths.append(figures.comparison_curve(summary, folder / "comparison_curve.png"))
         paths.append(figures.rogue_vs_mttr(summary, folder / "rogue_vs_mttr.png"))
-    print(tables.markdown_table(results.summary()))
+        if monitors is not None:
+            roc, calibration = monitors.roc_curves(), monitors.calibration_curves()
+            paths.append(monitor_figures.roc_figure(roc, folder / "roc.png"))
+            paths.append(
+                monitor_figures.calibration_figure(calibration, folder / "calibration.png")
+            )
+    print(tables.markdown_table(summary))
+    if monitors is not None:
+        print("\n" + monitor_tables.markdown_report(monitors))
     for warning in tables.warnings(results):
         print(warning, file=sys.stderr)
     print("\nwritten: " + ", ".join(str(path) for path in paths))

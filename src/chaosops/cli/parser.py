@@ -89,6 +89,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     check = command("check", "check", "check every failure's contract and the reward's integrity")
     check.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    check.add_argument(
+        "--seeds", type=whole(1), default=100, help="arena: seeds a tier (default: %(default)s)"
+    )
 
     conformance = command("conformance", "conformance", "replay recorded episodes, compare them")
     conformance.add_argument("files", nargs="+", type=Path, metavar="FILE")
@@ -106,6 +109,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--frame-delay", type=_seconds, default=0.4, help="(default: %(default)s)")
 
+    _arena_commands(command("arena", "arena", "look into the arena pack"))
+
     command("list", "catalogue", "list packs, scenarios, tiers and policies")
     return parser
 
@@ -113,8 +118,9 @@ def build_parser() -> argparse.ArgumentParser:
 def _scenario_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
     parser.add_argument(
-        "--scenario", default="autoscaler_cost_cut", help="a failure (default: %(default)s)"
+        "--scenario", help="a failure of the classic pack (default: autoscaler_cost_cut)"
     )
+    parser.add_argument("--split", help="a split of the arena pack (default: train)")
     parser.add_argument(
         "--tier", "--difficulty", dest="tier", default="hard", help="(default: %(default)s)"
     )
@@ -145,9 +151,8 @@ def _eval_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policies",
         type=_names,
-        default=["random", "keyword", "heuristic", "oracle"],
         metavar="A,B",
-        help="(default: random,keyword,heuristic,oracle)",
+        help="(default: random,keyword,heuristic,oracle; arena: also last_toucher)",
     )
     parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
     parser.add_argument(
@@ -160,10 +165,38 @@ def _eval_options(parser: argparse.ArgumentParser) -> None:
         "--tiers", type=_names, default=["easy", "medium", "hard"], help="(default: all)"
     )
     parser.add_argument(
-        "--seeds", type=whole(1), default=5, help="seeds per failure and tier (default: 5)"
+        "--seeds",
+        type=whole(1),
+        help="seeds per failure and tier (default: 5), in the arena per tier (default: 200)",
     )
+    parser.add_argument("--split", default="", help="a split of the arena pack")
     parser.add_argument("--seed-start", type=whole(0), default=0, help="the first (default: 0)")
     parser.add_argument(
         "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
     )
     parser.add_argument("--no-figures", action="store_true", help="write no PNG files")
+
+
+def _arena_commands(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(metavar="WHAT", required=True, dest="what", parser_class=_Parser)
+
+    def kind(name: str, text: str) -> argparse.ArgumentParser:
+        sub = kinds.add_parser(name, help=text, description=text)
+        sub.add_argument("--tier", default="hard", help="(default: %(default)s)")
+        return sub
+
+    show = kind("show", "draw a generated company and its incident")
+    show.add_argument("--split", default="train", help="(default: %(default)s)")
+    show.add_argument("--seed", type=whole(0), default=7, help="(default: %(default)s)")
+    show.add_argument("--truth", action="store_true", help="tell who did it and why")
+    show.add_argument("--picture", type=Path, metavar="PNG", help="draw the call graph too")
+
+    leaks = kind("leaks", "can words or counts tell whether there is a rogue? (they must not)")
+    leaks.add_argument("--train", type=whole(100), default=5000, help="(default: %(default)s)")
+    leaks.add_argument("--test", type=whole(100), default=2000, help="(default: %(default)s)")
+    leaks.add_argument("--json", action="store_true", help="print JSON")
+
+    evidence = kind("investigate", "can unlimited looking tell who did it? (it must)")
+    evidence.add_argument("--split", default="test", help="(default: %(default)s)")
+    evidence.add_argument("--seeds", type=whole(1), default=500, help="(default: %(default)s)")
+    evidence.add_argument("--json", action="store_true", help="print JSON")

@@ -51,6 +51,7 @@ def _manifest(
             name: {"version": load_pack(name).version, "hash": load_pack(name).content_hash()}
             for name in packs
         },
+        "splits": sorted({scenario.split for scenario in scenarios if scenario.split}),
         "tiers": sorted({scenario.tier.value for scenario in scenarios}),
         "seeds": sorted({scenario.seed for scenario in scenarios}),
         "episodes_per_policy": len(scenarios),

@@ -10,6 +10,8 @@ from chaosops.core.vocabulary import Tier
 from chaosops.packs import load_pack, make_scenario
 
 MATRICES = ("full", "published")
+SEEDS_PER_FAILURE = 5
+SEEDS_PER_TIER = 200
 
 # The published table draws the seed of its k-th episode of a tier's i-th failure like this.
 _FAILURE_STRIDE = 97
@@ -20,21 +22,34 @@ def scenarios(
     matrix: str = "full",
     *,
     pack: str = "classic",
+    split: str = "",
     tiers: Sequence[Tier] = tuple(Tier),
-    seeds: int = 5,
+    seeds: int | None = None,
     seed_start: int = 0,
 ) -> list[Scenario]:
     """
     >>> len(scenarios("full")), len(scenarios("published"))
     (135, 55)
+    >>> len(scenarios(pack="arena", split="test", seeds=10))
+    30
     """
     if matrix not in MATRICES:
         raise UnknownName("matrix", matrix, MATRICES)
+    loaded = load_pack(pack)
+    if seeds is None:
+        seeds = SEEDS_PER_TIER if loaded.splits else SEEDS_PER_FAILURE
     if seeds < 1:
         raise BadInput(f"the number of seeds must be 1 or more, got {seeds}")
     if seed_start < 0:
         raise BadInput(f"the first seed must be 0 or more, got {seed_start}")
-    loaded = load_pack(pack)
+    if loaded.splits:
+        if matrix != "full":
+            raise BadInput(f"matrix '{matrix}' is of the classic pack; {pack} takes seeds alone")
+        return [
+            make_scenario(pack=pack, split=split, tier=tier, seed=seed)
+            for tier in tiers
+            for seed in range(seed_start, seed_start + seeds)
+        ]
     chosen = []
     for tier in tiers:
         published = matrix == "published"

@@ -28,10 +28,16 @@ class Results:
         played = {e.scenario.tier for episodes in self.episodes.values() for e in episodes}
         return [tier for tier in Tier if tier in played]
 
+    def is_arena(self) -> bool:
+        return "arena" in self.manifest["packs"]
+
+    def of_tier(self, policy: str, tier: Tier) -> list[Episode]:
+        return [e for e in self.episodes[policy] if e.scenario.tier is tier]
+
     def summary(self) -> list[dict[str, Any]]:
         return [
-            summarise(policy, tier, [e for e in episodes if e.scenario.tier is tier])
-            for policy, episodes in self.episodes.items()
+            summarise(policy, tier, self.of_tier(policy, tier))
+            for policy in self.episodes
             for tier in self.tiers()
         ]
 

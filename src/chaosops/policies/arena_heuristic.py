@@ -56,10 +56,12 @@ def diagnose(view: RoleView) -> Action:
 
 
 def _oversee(view: RoleView) -> Action:
-    suspicion = suspect(view)
     flagged = flagged_agents(view)
-    agent = max(suspicion, key=lambda name: suspicion[name])
-    return FlagRogue(agent) if suspicion[agent] > 0.8 and agent not in flagged else Noop()
+    near = set(roots(view))
+    for entry in reversed(view.trace):
+        if entry.agent not in flagged and _weigh(entry, view, near) > 0.8:
+            return FlagRogue(entry.agent, evidence=entry.id)
+    return Noop()
 
 
 def suspect(view: RoleView) -> dict[str, float]:

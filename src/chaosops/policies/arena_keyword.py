@@ -4,35 +4,9 @@ from __future__ import annotations
 
 from chaosops.core.actions import Action, Escalate, FlagRogue, IdentifyRootCause, Noop
 from chaosops.core.vocabulary import Role
-from chaosops.policies.arena_runbook import RUNBOOK, remedy_for
+from chaosops.policies.arena_runbook import RUNBOOK, causes_in, remedy_for
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.roles.view import RoleView
-
-_CAUSE_WORDS = (
-    ("waits for transaction", "deadlock"),
-    ("locks", "deadlock"),
-    ("gc pause", "leak"),
-    ("resident", "leak"),
-    ("space", "disk_fill"),
-    ("segment", "disk_fill"),
-    ("handshake", "expired_certificate"),
-    ("trust", "expired_certificate"),
-    ("lookup", "resolver_outage"),
-    ("address", "resolver_outage"),
-    ("misses", "cache_stampede"),
-    ("unknown backend", "misrouting"),
-    ("not found", "misrouting"),
-    ("exception", "bad_deploy"),
-    ("crashed", "bad_deploy"),
-    ("deadline", "bad_config"),
-    ("connection", "pool_exhaustion"),
-    ("stolen", "batch_starvation"),
-    ("allowance", "quota_hit"),
-    ("duplicate", "retry_storm"),
-    ("repeated", "retry_storm"),
-    ("queue", "capacity_cut"),
-    ("free worker", "capacity_cut"),
-)
 
 
 def act(view: RoleView) -> Action:
@@ -52,7 +26,8 @@ def act(view: RoleView) -> Action:
 
 def _read_cause(view: RoleView) -> str | None:
     text = "\n".join(line.text for line in view.logs)
-    return next((cause for word, cause in _CAUSE_WORDS if word in text), None)
+    causes = causes_in(text)
+    return causes[0] if causes else None
 
 
 def suspect(view: RoleView) -> dict[str, float]:

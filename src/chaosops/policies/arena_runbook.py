@@ -46,6 +46,58 @@ RUNBOOK = {
     "resolver_outage": Page("dns_ttl_s", -1, Restart),
     "retry_storm": Page("retry_pct", 1, Throttle),
 }
+# What services write when they suffer. Several failures leave no worker free.
+SATURATED = ("capacity_cut", "pool_exhaustion", "batch_starvation", "retry_storm")
+CAUSE_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("transaction", ("deadlock",)),
+    ("row locks", ("deadlock",)),
+    ("waiting writer", ("deadlock",)),
+    ("gc pause", ("leak",)),
+    ("allocation", ("leak",)),
+    ("resident", ("leak",)),
+    ("no space", ("disk_fill",)),
+    ("segment", ("disk_fill",)),
+    ("volume", ("disk_fill",)),
+    ("handshake", ("expired_certificate",)),
+    ("identity", ("expired_certificate",)),
+    ("trust chain", ("expired_certificate",)),
+    ("lookup", ("resolver_outage",)),
+    ("address", ("resolver_outage",)),
+    ("resolver", ("resolver_outage",)),
+    ("misses", ("cache_stampede",)),
+    ("same key", ("cache_stampede",)),
+    ("asked the store", ("cache_stampede",)),
+    ("unknown backend", ("misrouting",)),
+    ("not found", ("misrouting",)),
+    ("peers idle", ("misrouting",)),
+    ("exception", ("bad_deploy",)),
+    ("crashed", ("bad_deploy",)),
+    ("assertion", ("bad_deploy",)),
+    ("deadline", ("bad_config",)),
+    ("setting rejected", ("bad_config",)),
+    ("connection", ("pool_exhaustion",)),
+    ("stolen", ("batch_starvation",)),
+    ("run queue", ("batch_starvation",)),
+    ("provider", ("quota_hit",)),
+    ("too many requests", ("quota_hit",)),
+    ("limit reached", ("quota_hit",)),
+    ("duplicate", ("retry_storm",)),
+    ("repeated", ("retry_storm",)),
+    ("saturated", ("capacity_cut",)),
+    ("request queue full", SATURATED),
+    ("free worker", SATURATED),
+)
+
+
+def causes_in(text: str) -> tuple[str, ...]:
+    """What a log line speaks for, if anything.
+
+    >>> causes_in("write failed: no space left")
+    ('disk_fill',)
+    """
+    return next((causes for word, causes in CAUSE_WORDS if word in text), ())
+
+
 CAUSE_OF = {page.attribute: cause for cause, page in RUNBOOK.items()}
 
 

@@ -47,8 +47,13 @@ def _number(value: float | None) -> str:
 
 
 def markdown_table(summary: Sequence[Mapping[str, Any]]) -> str:
-    rows = [HEADERS, *(cells(row) for row in summary)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADERS))]
+    return aligned(HEADERS, [cells(row) for row in summary])
+
+
+def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table that reads well as plain text too: two columns of words, then numbers."""
+    table = [list(headers), *map(list, rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:
         padded = [
@@ -58,10 +63,7 @@ def markdown_table(summary: Sequence[Mapping[str, Any]]) -> str:
         return "| " + " | ".join(padded) + " |"
 
     rule = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
-    return "\n".join(
-        [line(rows[0]), "|" + "|".join(f" {r} " for r in rule) + "|"]
-        + [line(row) for row in rows[1:]]
-    )
+    return "\n".join([line(table[0]), line(rule), *(line(row) for row in table[1:])])
 
 
 def warnings(results: Results) -> list[str]:

@@ -48,9 +48,9 @@ def header_line(episode: Episode) -> str:
 
 
 def scenario_line(scenario: Scenario) -> str:
-    return (
-        f"{scenario.pack} · {scenario.tier} · seed {scenario.seed} · at most {scenario.limit} steps"
-    )
+    split = f" {scenario.split}" if scenario.split else ""
+    where = f"{scenario.pack}{split} · {scenario.tier}"
+    return f"{where} · seed {scenario.seed} · at most {scenario.limit} steps"
 
 
 def count(number: int, noun: str) -> str:

@@ -58,13 +58,13 @@ class ArenaPack:
         company = found_company(key, size, split.names)
         plot = write_plot(key, company, split, tier)
         shown = tuple(act for act in plot.acts if act.shown)
-        near = {plot.target, *company.callees(plot.target), *company.callers(plot.target)}
+        near = (plot.target, *company.callees(plot.target))
         strikes = [act for act in shown if act.guilty]
         scenery = Scenery(
             company,
             plot.fleet,
             shown,
-            frozenset(near),
+            near,
             strikes[-1] if strikes else None,
             plot.change,
             tier.noise,

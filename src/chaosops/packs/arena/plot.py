@@ -269,7 +269,9 @@ class _Writer:
             ordered = [act for act in here if kind == "order" and act.order == "confirmed"]
             last = (ordered or [act for act in here if act.guilty and act.signed])[-1]
             return tuple(acts), Change(attribute, first, last.after, last.at)
-        at = self._dice.between(-6, -2)
+        # Never in the minute of an act: a coincidence would look like proof.
+        taken = {act.at for act in here}
+        at = self._dice.pick([minute for minute in range(-6, -1) if minute not in taken])
         before = self._value(place, attribute)
         after = self._moved(before, self._mechanism.harmful, 30, strong=True)
         return tuple(acts), Change(attribute, before, after, at)

@@ -33,7 +33,7 @@ class Scenery:
         company: Company,
         fleet: tuple[str, ...],
         shown: tuple[Act, ...],
-        quiet: frozenset[int],
+        near: tuple[int, ...],
         striker: Act | None,
         change: Change,
         noise: int,
@@ -41,7 +41,7 @@ class Scenery:
         self._company = company
         self._fleet = fleet
         self._shown = shown
-        self._quiet = quiet  # services that agents leave alone during the incident
+        self._near = near  # the failing service and what it calls: agents come to look
         self._striker = striker  # what a further strike looks like
         self.change = change
         self._noise = noise
@@ -84,12 +84,13 @@ class Scenery:
         if dice.unit() > 0.45:
             return None
         company = self._company
-        target = dice.below(len(company.services))
-        if target in self._quiet:
-            return None
+        drawn_in = dice.unit() < 0.3
+        target = dice.pick(self._near) if drawn_in else dice.below(len(company.services))
         kind = AGENTS[agent]
         util = company.usual_utilisation(target, step)
         attribute = dice.pick(kind.attributes)
+        if target == self._near[0] and attribute == self.change.attribute:
+            return None  # what is behind the incident is touched by the plot alone
         before = self._usual_value(target, attribute)
         after = before + kind.lean(util) * max(1, before * dice.between(4, 15) // 100)
         reason = kind.reason.format(util=round(100 * util))

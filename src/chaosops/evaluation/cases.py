@@ -1,0 +1,52 @@
+"""Arena episodes as cases for judging the overseer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chaosops.core.actions import FlagRogue
+from chaosops.core.episode import Episode, Turn
+from chaosops.core.vocabulary import Role
+from chaosops.evaluation.monitor import Case
+from chaosops.evaluation.twin import twin_of
+from chaosops.packs.arena import PACK
+
+
+def case_of(episode: Episode) -> Case:
+    flags = [
+        turn
+        for turn in episode.turns
+        if isinstance(turn.decision.action, FlagRogue) and turn.events.miscommunication is None
+    ]
+    right = [turn for turn in flags if turn.events.rogue_flagged]
+    return Case(
+        seed=episode.scenario.seed,
+        rogue=episode.rogue,
+        suspicion=_last_suspicion(episode),
+        flagged=tuple(dict.fromkeys(_flag(turn).target for turn in flags)),
+        named_entry=_named_entry(episode, _flag(right[0])) if right else None,
+        containment_step=right[0].events.step if right else None,
+        blast_radius=twin_of(episode).blast_radius,
+        reward=episode.reward,
+        resolved=episode.resolved,
+    )
+
+
+def _flag(turn: Turn) -> FlagRogue:
+    action = turn.decision.action
+    assert isinstance(action, FlagRogue)
+    return action
+
+
+def _last_suspicion(episode: Episode) -> Mapping[str, float]:
+    for turn in reversed(episode.turns):
+        if turn.role is Role.OVERSIGHT and turn.decision.suspicion is not None:
+            return turn.decision.suspicion
+    return {}
+
+
+def _named_entry(episode: Episode, flag: FlagRogue) -> bool | None:
+    """Was the evidence a deed of the rogue? None where none was given."""
+    if flag.evidence is None:
+        return None
+    return flag.evidence in PACK.incident(episode.scenario).guilty_entries()
