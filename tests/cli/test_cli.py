@@ -37,6 +37,14 @@ Cli = Callable[..., Outcome]
         (["eval", "--tiers", "easy,hrad"], "did you mean 'hard'"),
         (["eval", "--tiers", ""], "at least one of easy"),
         (["eval", "--matrix", "publshed"], "did you mean 'published'"),
+        (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
+        (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
+        (["eval", "--split", "test"], "pack classic has no splits"),
+        (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
+        (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
+        (["arena", "show", "--split", "trian"], "did you mean 'train'"),
+        (["arena", "show", "--seed", "-4"], "whole number from 0"),
+        (["arena", "paint"], "invalid choice"),
         (["eval", "--seeds", "0"], "whole number from 1"),
         (["eval", "--seed-start", "-3"], "whole number from 0"),
         (["eval", "--out", "/proc/nothing/here"], "cannot write to folder /proc/nothing/here"),
@@ -148,7 +156,8 @@ def test_a_person_can_take_a_seat(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_what_a_person_fills_in_is_asked_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = ["scale payments", "lots", "say something", "I am on it", "scale payments", "4"]
+    answers = ["scale …", "payments", "lots", "say something", "I am on it"]
+    answers += ["scale …", "payments", "4"]
     monkeypatch.setattr("builtins.input", typed(*answers))
     code, out, _ = cli("play", "--role", "dev", "--policy", "oracle")
     assert code == 0
@@ -225,7 +234,8 @@ def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     code, out, _ = cli("list")
     assert code == 0
     assert "rogue_deploy_bot" in out
-    assert "policies: random, keyword, heuristic, oracle, optimal" in out
+    assert "splits: train, test, ood_names" in out
+    assert "policies: random, keyword, heuristic, last_toucher, oracle, optimal" in out
 
 
 def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ from chaosops.roles.parse import parse_object
 
 
 def legal_actions() -> list[Action]:
-    rules, _, _ = load_pack("classic").open(make_scenario("cascade"))
-    return sorted({a for role in Role for a in rules.legal_actions(role)}, key=repr)
+    classic, _, _ = load_pack("classic").open(make_scenario("cascade"))
+    arena, _, _ = load_pack("arena").open(make_scenario(pack="arena", split="train"))
+    found = {a for rules in (classic, arena) for role in Role for a in rules.legal_actions(role)}
+    return sorted(found, key=repr)
 
 
 @pytest.mark.parametrize("action", legal_actions(), ids=repr)
@@ -21,6 +23,7 @@ def test_the_wire_form_reads_back(action: Action) -> None:
 def test_defaults_are_left_out_of_the_wire_form() -> None:
     assert to_wire(FlagRogue("autoscaler")) == {"action": "flag_rogue", "target": "autoscaler"}
     assert to_wire(FlagRogue("autoscaler", 0.4))["confidence"] == 0.4
+    assert to_wire(FlagRogue("autoscaler", evidence=7))["evidence"] == 7
     assert to_wire(Communicate("hi", to="dev"))["to"] == "dev"
 
 
@@ -41,4 +44,12 @@ def test_every_verb_of_the_rules_has_a_class() -> None:
         "identify_root_cause",
         "escalate",
         "resolve",
+        "reroute",
+        "purge",
+        "renew_cert",
+        "throttle",
+        "warm_cache",
+        "pause_batch",
+        "inspect",
+        "audit",
     }

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from chaosops import Env, Team, load_pack, load_policy, make_scenario, play
+from chaosops import Env, Scenario, Team, load_pack, load_policy, make_scenario, play
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.roles.prompt import render
 from chaosops.roles.view import project
@@ -19,46 +20,59 @@ from chaosops.roles.view import project
 FOLDER = Path(__file__).parent
 EPISODES_FILE = FOLDER / "episodes.json"
 PROMPTS_FILE = FOLDER / "prompts.json"
-SEEDS = (0, 1, 42, 2**40 + 7)
+CLASSIC_SEEDS = (0, 1, 42, 2**40 + 7)
+ARENA_SEEDS = range(50)
+
+
+def golden_scenarios() -> Iterator[tuple[Scenario, str]]:
+    for failure in load_pack("classic").failures():
+        for tier in Tier:
+            for seed in CLASSIC_SEEDS:
+                for policy in ("random", "heuristic", "oracle"):
+                    yield make_scenario(failure, tier=tier, seed=seed), policy
+    for tier in Tier:
+        for seed in ARENA_SEEDS:
+            policy = ("random", "heuristic", "oracle")[seed % 3]
+            yield make_scenario(pack="arena", split="train", tier=tier, seed=seed), policy
+    for split in load_pack("arena").splits[1:]:
+        yield make_scenario(pack="arena", split=split, tier=Tier.HARD, seed=0), "random"
 
 
 def golden_episodes() -> dict[str, dict[str, object]]:
     """Rewards in the open, every view and world of the way as one digest."""
     golden = {}
-    for failure in load_pack("classic").failures():
-        for tier in Tier:
-            for seed in SEEDS:
-                for policy in ("random", "heuristic", "oracle"):
-                    scenario = make_scenario(failure, tier=tier, seed=seed)
-                    episode = play(scenario, Team.of(load_policy(policy)))
-                    digest = blake2b(digest_size=12)
-                    env = Env(scenario)
-                    for turn in episode.turns:
-                        for role in Role:
-                            digest.update(
-                                json.dumps(render(project(env.world.public, role))).encode()
-                            )
-                        env.play(turn.decision)
-                        digest.update(env.world.digest().encode())
-                    golden[f"{failure} {tier} {seed} {policy}"] = {
-                        "steps": episode.steps,
-                        "reward": episode.reward,
-                        "digest": digest.hexdigest(),
-                    }
+    for scenario, policy in golden_scenarios():
+        episode = play(scenario, Team.of(load_policy(policy)))
+        digest = blake2b(digest_size=12)
+        env = Env(scenario)
+        for turn in episode.turns:
+            for role in Role:
+                digest.update(json.dumps(render(project(env.world.public, role))).encode())
+            env.play(turn.decision)
+            digest.update(env.world.digest().encode())
+        name = scenario.failure or f"arena {scenario.split}"
+        golden[f"{name} {scenario.tier} {scenario.seed} {policy}"] = {
+            "steps": episode.steps,
+            "reward": episode.reward,
+            "digest": digest.hexdigest(),
+        }
     return golden
 
 
 def golden_prompts() -> dict[str, str]:
-    """All prompts of one short episode, word for word."""
-    scenario = make_scenario("rogue_deploy_bot", tier="hard", seed=42)
-    env = Env(scenario)
+    """All prompts of two short episodes, word for word."""
     prompts: dict[str, str] = {}
-    for turn in play(scenario, Team.of(load_policy("heuristic"))).turns[:8]:
-        view = env.view
-        system, user = (message["content"] for message in render(view))
-        prompts.setdefault(f"{view.role} system", system)
-        prompts[f"{view.role} step {view.step + 1}"] = user
-        env.play(turn.decision)
+    for scenario in (
+        make_scenario("rogue_deploy_bot", tier="hard", seed=42),
+        make_scenario(pack="arena", split="train", tier="hard", seed=7),
+    ):
+        env = Env(scenario)
+        for turn in play(scenario, Team.of(load_policy("heuristic"))).turns[:8]:
+            view = env.view
+            system, user = (message["content"] for message in render(view))
+            prompts.setdefault(f"{scenario.pack} {view.role} system", system)
+            prompts[f"{scenario.pack} {view.role} step {view.step + 1}"] = user
+            env.play(turn.decision)
     return prompts
 
 

@@ -104,7 +104,7 @@ def test_heuristic_beats_keyword_beats_random() -> None:
 
 def test_a_scripted_policy_is_a_function_of_its_seat() -> None:
     view = Env(SCENARIOS[3]).view
-    for name in ("random", "keyword", "heuristic"):
+    for name in ("random", "keyword", "heuristic", "last_toucher"):
         policy = load_policy(name)
         assert policy.decide([Seat(view, 5)] * 2) == [*policy.decide([Seat(view, 5)])] * 2
 

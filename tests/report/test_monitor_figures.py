@@ -28,13 +28,13 @@ def curves(policies: int = 2) -> Curves:
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The figures as matplotlib knows them, looked at on their way into the file."""
     seen: list[Any] = []
-    save = figures._save
+    save = figures.save_figure
 
     def keep(figure: Any, path: Path) -> Path:
         seen.append(figure)
         return save(figure, path)
 
-    monkeypatch.setattr(monitor_figures, "_save", keep)
+    monkeypatch.setattr(monitor_figures, "save_figure", keep)
     return seen
 
 

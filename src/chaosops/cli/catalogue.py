@@ -16,6 +16,8 @@ def execute(args: argparse.Namespace) -> int:
         for failure in pack.failures():
             tiers = ", ".join(tier for tier in Tier if failure in pack.failures(tier))
             print(f"  {failure:<22} published in: {tiers}")
-        print("tiers: " + ", ".join(f"{t} (at most {pack.limits[t]} steps)" for t in Tier))
+        if pack.splits:
+            print("  splits: " + ", ".join(pack.splits))
+        print("  tiers: " + ", ".join(f"{t} (at most {pack.limits[t]} steps)" for t in Tier))
     print("policies: " + ", ".join(POLICY_NAMES))
     return 0

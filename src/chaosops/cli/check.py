@@ -5,33 +5,54 @@ from __future__ import annotations
 import argparse
 
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.contract import CLAUSES, check_failure
-from chaosops.evaluation.integrity import MARGIN, IntegritySearch, flagging_presence
+from chaosops.evaluation.contract import CLAUSES, Finding, check_contract, check_failure
+from chaosops.evaluation.integrity import MARGIN, IntegritySearch, flagging_presence, worst_exploits
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import load_pack, make_scenario
 
 
 def execute(args: argparse.Namespace) -> int:
     pack = load_pack(args.pack)
-    broken = _check_contracts(args.pack, pack.failures())
-    broken += _check_integrity(args.pack, pack.failures())
-    broken += _check_presence(args.pack)
+    if pack.splits:
+        broken = _check_companies(args.pack, args.seeds)
+    else:
+        broken = _check_contracts(args.pack, pack.failures())
+        broken += _check_integrity(args.pack, pack.failures())
+        broken += _check_presence(args.pack)
     print(f"\n{broken} problems" if broken else "\nall contracts hold, no exploit pays")
     return 1 if broken else 0
 
 
+def _check_companies(pack: str, seeds: int) -> int:
+    print(f"contract of each incident: {'; '.join(CLAUSES)}")
+    broken = 0
+    for split in load_pack(pack).splits:
+        for tier in Tier:
+            matrix = scenarios(pack=pack, split=split, tiers=[tier], seeds=min(seeds, 30))
+            broken += _print_findings(f"{split} {tier}", check_contract(split, matrix))
+    print(f"\nreward integrity: {seeds} seeds a tier, each exploit's best against the oracle")
+    for tier in Tier:
+        found = worst_exploits(scenarios(pack=pack, split="test", tiers=[tier], seeds=seeds))
+        print(f"  {tier:<8}" + ", ".join(f"{e.name} {e.ratio:+.2f}" for e in found))
+        problems = [exploit.problem for exploit in found if exploit.problem]
+        broken += len(problems)
+        for problem in problems:
+            print(f"      {problem}")
+    return broken
+
+
+def _print_findings(subject: str, findings: list[Finding]) -> int:
+    problems = [finding for finding in findings if finding.problem]
+    verdict = "BROKEN" if problems else f"{len(CLAUSES)} of {len(CLAUSES)} hold"
+    print(f"  {subject:<22} {verdict}")
+    for finding in problems:
+        print(f"      {finding.check}: {finding.problem}")
+    return len(problems)
+
+
 def _check_contracts(pack: str, failures: tuple[str, ...]) -> int:
     print(f"contract of each failure: {'; '.join(CLAUSES)}")
-    broken = 0
-    for failure in failures:
-        problems = [finding for finding in check_failure(pack, failure) if finding.problem]
-        broken += len(problems)
-        print(
-            f"  {failure:<22} {'BROKEN' if problems else f'{len(CLAUSES)} of {len(CLAUSES)} hold'}"
-        )
-        for finding in problems:
-            print(f"      {finding.check}: {finding.problem}")
-    return broken
+    return sum(_print_findings(failure, check_failure(pack, failure)) for failure in failures)
 
 
 def _check_integrity(pack: str, failures: tuple[str, ...]) -> int:

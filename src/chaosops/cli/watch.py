@@ -33,7 +33,8 @@ def show(scenario: Scenario, policies: Sequence[str], delay: float, plain: bool 
     if plain or not console.is_terminal:
         _print_lines(tables)
         return
-    room = Room.for_height(console.height)
+    services = len(tables[0].env.world.public.rules.services)
+    room = Room.for_height(console.height, services)
     # Two episodes need room side by side; a narrow terminal shows them one after the other.
     if len(tables) == 1 or console.width >= 150:
         _animate(console, room, tables, delay)

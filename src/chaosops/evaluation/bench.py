@@ -12,9 +12,10 @@ from typing import Any
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.scenario import Scenario
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
+from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
 from chaosops.roles.prompt import render
 from chaosops.roles.view import project
@@ -27,7 +28,7 @@ ROUNDS = 5
 def bench(seconds: float = 1.0, pack: str = "classic") -> dict[str, Any]:
     """Rounds of calibration and play in turn; the median round counts, so that a noisy
     moment of the machine hits neither alone."""
-    matrix = scenarios("full", pack=pack, seeds=20)
+    matrix = bench_scenarios(pack)
     kinds: dict[str, Callable[[float], float]] = {
         "calibration": _calibrate,
         "steps_per_s": lambda s: _play(matrix, s, _look_with_acting_role),
@@ -46,8 +47,28 @@ def bench(seconds: float = 1.0, pack: str = "classic") -> dict[str, Any]:
         **{name: round(rate, 1) for name, rate in medians.items()},
         "steps_per_calibration": round(medians["steps_per_s"] / unit, 3),
         "steps_with_prompts_per_calibration": round(medians["steps_with_prompts_per_s"] / unit, 3),
+        "fork_us": round(_time_forks(matrix), 3),
         "live_episode_bytes": live_episode_bytes(matrix),
     }
+
+
+def bench_scenarios(pack: str) -> list[Scenario]:
+    """Every classic scenario; in the arena, companies of ten services."""
+    if not load_pack(pack).splits:
+        return scenarios("full", pack=pack, seeds=20)
+    tiers = [Tier.MEDIUM, Tier.HARD]
+    drawn = scenarios(pack=pack, split="train", tiers=tiers, seeds=400)
+    return [s for s in drawn if len(Env(s).world.public.rules.services) == 10]
+
+
+def _time_forks(matrix: list[Scenario], count: int = 20_000) -> float:
+    """Microseconds for a copy of an episode in progress."""
+    env = Env(matrix[0])
+    env.step('{"action":"noop"}')
+    start = time.perf_counter()
+    for _ in range(count):
+        env.fork()
+    return 1e6 * (time.perf_counter() - start) / count
 
 
 def _calibrate(seconds: float) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from chaosops.core.actions import REMEDIES, Action, FlagRogue, Restart, Rollback, Scale
+from chaosops.core.actions import REMEDIES, Action, FlagRogue, Noop, Restart, Rollback, Scale
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
@@ -26,22 +27,29 @@ _TELLTALES = ("rogue", "malicious", "culprit", "root cause", "injected", "herrin
 
 
 class Finding(NamedTuple):
-    failure: str
+    subject: str
     check: str
     problem: str | None
 
 
 def check_failure(pack: str, failure: str) -> list[Finding]:
-    """Every clause of the contract, on every tier and some seeds."""
-    findings = []
-    for name, clause in _CLAUSES.items():
-        problem = None
-        for tier in Tier:
-            for seed in _SEEDS:
-                scenario = make_scenario(failure, tier=tier, seed=seed, pack=pack)
-                problem = problem or clause(scenario)
-        findings.append(Finding(failure, name, problem))
-    return findings
+    """Every clause of the contract for one failure, on every tier and some seeds."""
+    return check_contract(
+        failure,
+        [
+            make_scenario(failure, tier=tier, seed=seed, pack=pack)
+            for tier in Tier
+            for seed in _SEEDS
+        ],
+    )
+
+
+def check_contract(subject: str, scenarios: Sequence[Scenario]) -> list[Finding]:
+    """The first problem of each clause, if any."""
+    return [
+        Finding(subject, name, next(filter(None, map(clause, scenarios)), None))
+        for name, clause in _CLAUSES.items()
+    ]
 
 
 def _starts_broken(scenario: Scenario) -> str | None:
@@ -70,13 +78,16 @@ def _wrong_fixes_do_not(scenario: Scenario) -> str | None:
         worlds.append(engine.step(start, Role.OVERSIGHT, FlagRogue(rogue))[0])
     for world in worlds:
         wrong = 0
+        left_alone = _health(engine.step(world, Role.DEV, Noop())[0])
         for action in _remedies(world):
             after, events = engine.step(world, Role.DEV, action)
             if events.wrong_fix:
                 wrong += 1
                 if events.resolved:
                     return f"{action} is judged wrong and resolves it"
-                if not events.second_order and _health(after) < _health(world):
+                # Where load flows, a wrong fix may ease a symptom; in a catalogue it may not.
+                eased = any(h < a for h, a in zip(_health(after), left_alone, strict=True))
+                if scenario.failure and eased:
                     return f"{action} is judged wrong and heals something"
         if wrong < len(_remedies(world)) // 2:
             return "most remedies are judged helpful: guessing would do"
@@ -99,8 +110,8 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
     env = Env(scenario)
     policy = load_policy("random")
     rules = env.world.public.rules
-    failure = scenario.failure
-    forms = {failure, failure.replace("_", " "), failure.replace("_", "-")}
+    cause = env.cause
+    forms = {cause, cause.replace("_", " "), cause.replace("_", "-")}
     team = Team.of(policy)
     for action in [turn.decision for turn in play(scenario, team).turns]:
         for role in Role:
@@ -112,7 +123,9 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
             leaked = [word for word in (*forms, *_TELLTALES) if word in text]
             if leaked:
                 return f"{role} is shown {leaked[0]!r} at step {view.step}"
-            if role is Role.OVERSIGHT and {e.agent for e in view.trace} != set(rules.agents):
+            # Of a large fleet somebody may be idle; of three it would tell.
+            seen = {entry.agent for entry in view.trace}
+            if role is Role.OVERSIGHT and not rules.calls and seen != set(rules.agents):
                 return "not every agent appears in the trace: presence would tell"
             if render(view)[0]["content"] != system_prompt(rules, role):
                 return "the constant part of the prompt depends on the episode"
@@ -127,17 +140,17 @@ def _same_seed_same_trajectory(scenario: Scenario) -> str | None:
         return "two plays of one seed differ"
     if _trajectory(scenario, one.turns) != _trajectory(scenario, one.turns):
         return "two replays of one episode show different worlds"
-    other = make_scenario(
-        scenario.failure, tier=scenario.tier, seed=scenario.seed + 1000, pack=scenario.pack
-    )
-    env = Env(other)
-    rewards = [env.play(turn.decision).score.total for turn in one.turns]
-    if rewards != [turn.score.total for turn in one.turns]:
-        return "another seed changes a reward"
+    other = replace(scenario, seed=scenario.seed + 1000)
     if project(Env(other).world.public, Role.OVERSIGHT) == project(
         Env(scenario).world.public, Role.OVERSIGHT
     ):
         return "another seed shows the same picture"
+    if not scenario.failure:
+        return None  # where the seed makes the incident, it makes the rewards too
+    env = Env(other)
+    rewards = [env.play(turn.decision).score.total for turn in one.turns]
+    if rewards != [turn.score.total for turn in one.turns]:
+        return "another seed changes a reward"
     return None
 
 

@@ -83,6 +83,34 @@ class IntegritySearch:
         )
 
 
+class ExploitRatio(NamedTuple):
+    """The worst case of one exploit over many seeds."""
+
+    name: str
+    ratio: float
+    seed: int
+
+    @property
+    def problem(self) -> str | None:
+        if self.ratio < MARGIN:
+            return None
+        return f"{self.name} earns {self.ratio:.2f} x the oracle on seed {self.seed}"
+
+
+def worst_exploits(scenarios: Sequence[Scenario]) -> list[ExploitRatio]:
+    """Each exploit's best return relative to the oracle's, seed by seed."""
+    oracle = [e.reward for e in play_many(scenarios, Team.of(load_policy("oracle")))]
+    worst = []
+    for kind in EXPLOITS:
+        played = play_many(scenarios, Team.of(kind()))
+        ratios = [
+            (episode.reward / honest, episode.scenario.seed)
+            for episode, honest in zip(played, oracle, strict=True)
+        ]
+        worst.append(ExploitRatio(kind.name, *max(ratios)))
+    return worst
+
+
 class FlaggingPresence(NamedTuple):
     """What it is worth to flag whoever appears in the trace."""
 

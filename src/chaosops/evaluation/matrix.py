@@ -42,6 +42,8 @@ def scenarios(
         raise BadInput(f"the number of seeds must be 1 or more, got {seeds}")
     if seed_start < 0:
         raise BadInput(f"the first seed must be 0 or more, got {seed_start}")
+    if split and not loaded.splits:
+        raise BadInput(f"pack {pack} has no splits, got {split!r}")
     if loaded.splits:
         if matrix != "full":
             raise BadInput(f"matrix '{matrix}' is of the classic pack; {pack} takes seeds alone")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from chaosops.core.errors import MissingExtra
+from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.vocabulary import Tier
 
 if TYPE_CHECKING:
@@ -31,6 +31,14 @@ def require_matplotlib() -> None:
         ) from None
 
 
+def new_canvas(width: float, height: float) -> tuple[Figure, Axes]:
+    """One empty drawing."""
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), dpi=130, layout="constrained")
+
+
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     require_matplotlib()
     import matplotlib.pyplot as plt
@@ -46,11 +54,15 @@ def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
-def _save(figure: Figure, path: Path) -> Path:
+def save_figure(figure: Figure, path: Path) -> Path:
     import matplotlib.pyplot as plt
 
-    figure.savefig(path, metadata={"Software": None})  # equal input, equal file
-    plt.close(figure)
+    try:
+        figure.savefig(path, metadata={"Software": None})  # equal input, equal file
+    except (OSError, ValueError) as error:
+        raise BadInput(f"cannot write picture {path}: {error}") from None
+    finally:
+        plt.close(figure)
     return path
 
 
@@ -95,7 +107,7 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
         axis.set_xticks(range(len(tiers)), tiers)
         axis.set_xlim(-0.4, len(tiers) - 0.6)
     solved.legend(frameon=False, loc="lower left")
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
@@ -137,4 +149,4 @@ def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
                 handle.set_alpha(1)
     else:
         caught.text(0.5, 0.5, "no episode with a rogue", ha="center", transform=caught.transAxes)
-    return _save(figure, path)
+    return save_figure(figure, path)

@@ -12,7 +12,7 @@ from chaosops.evaluation.monitor import (
     expected_calibration_error,
     roc_points,
 )
-from chaosops.report.figures import _canvas, _save, _style
+from chaosops.report.figures import _canvas, _style, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ def roc_figure(curves: Curves, path: Path) -> Path:
     axis.set_title("rogue episodes flagged", loc="left")
     axis.set_xlabel("benign episodes flagged")
     axis.legend(frameon=False, loc="lower right", title="AUROC", alignment="left")
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def calibration_figure(curves: Curves, path: Path) -> Path:
@@ -66,7 +66,7 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
     axis.set_title("agents that were the rogue", loc="left")
     axis.set_xlabel("suspicion (halo area: share of the judgements)")
     axis.legend(frameon=False, loc="best", title="calibration error (ECE)", alignment="left")
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def _unit_square(diagonal: str) -> tuple[Figure, Axes]:

@@ -8,12 +8,12 @@ from typing import Any
 from chaosops.core.actions import Action, Communicate, Scale, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput
-from chaosops.roles.parse import parse
+from chaosops.roles.parse import parse, parse_object
 from chaosops.roles.prompt import user_prompt
 from chaosops.roles.view import RoleView
 
 _SAY = "say something"
-_SCALE = "scale "
+_LONG = 9  # a verb with more targets than this is one entry, and asks which
 
 
 class HumanSeat:
@@ -69,11 +69,14 @@ class HumanSeat:
             return chosen
         if chosen == _SAY:
             return Communicate(self._ask("message: "))
-        service = chosen.removeprefix(_SCALE)
-        replicas = self._ask("replicas: ").strip()
-        if not replicas.isdecimal():
-            return Unreadable("bad_value", "replicas must be a whole number")
-        return Scale(service, int(replicas[:6]))
+        verb = chosen.removesuffix(" …")
+        reply: dict[str, object] = {"action": verb}
+        field = "failure_type" if verb == "identify_root_cause" else "target"
+        reply[field] = self._ask("which? ").strip()
+        if verb == "scale":
+            replicas = self._ask("replicas: ").strip()
+            reply["replicas"] = int(replicas[:6]) if replicas.isdecimal() else replicas
+        return parse_object(reply)
 
     def _show(self, menu: Sequence[Action | str]) -> None:
         cells = [f"{i:>3} {choice}" for i, choice in enumerate(menu, 1)]
@@ -85,13 +88,13 @@ class HumanSeat:
 
 
 def _menu(view: RoleView) -> list[Action | str]:
-    """The legal actions; what a person fills in (words, replicas) is one entry each."""
+    """The legal actions; what a person has to fill in is one entry each."""
     choices: list[Action | str] = []
     for group in view.rules.menu(view.role):
         if isinstance(group[0], Communicate):
             choices.append(_SAY)
-        elif isinstance(group[0], Scale):
-            choices += [f"{_SCALE}{service}" for service in view.rules.services]
+        elif isinstance(group[0], Scale) or len(group) > _LONG:
+            choices.append(f"{group[0].verb} …")
         else:
             choices += group
     return choices

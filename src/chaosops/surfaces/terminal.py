@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from chaosops.core.telemetry import Message
+from chaosops.core.telemetry import Message, ServiceReading
 from chaosops.core.vocabulary import TURN_ORDER, Health, Role
 from chaosops.report.transcript import count, outcome_words
 from chaosops.surfaces.frames import FlagMoment, Frame, Outcome
@@ -34,7 +34,8 @@ _LEVEL_STYLE = {
     "page": "bold red",
     "warn": "yellow",
 }
-_FRAME_ROWS = 22  # what a frame needs besides its lists
+_FRAME_ROWS = 18  # what a frame needs besides its lists and services
+SERVICE_ROWS = 6  # of a large company the services in trouble are shown
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -48,9 +49,10 @@ class Room(NamedTuple):
     compact: bool = False
 
     @classmethod
-    def for_height(cls, height: int) -> Room:
+    def for_height(cls, height: int, services: int = 4) -> Room:
+        rows = _FRAME_ROWS + min(services, SERVICE_ROWS)
         for room in (cls(3, 7, 7, 7), cls(2, 5, 5, 5), cls(2, 3, 4, 3)):
-            if _FRAME_ROWS + sum(room) < height:
+            if rows + sum(room) < height:
                 return room
         return cls(1, 1, 2, 2, compact=True)
 
@@ -113,7 +115,7 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
         table.add_column(name, no_wrap=True)
     for name in ("n", "cpu", "mem", "latency", "errors"):
         table.add_column(name, justify="right", no_wrap=True)
-    for reading in frame.readings:
+    for reading in _shown(frame):
         style, word = _HEALTH[reading.health]
         latency = sparkline(frame.latency[reading.service][-8:], 1200)
         errors = sparkline(frame.errors[reading.service][-8:], 60)
@@ -127,6 +129,13 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
             Text.assemble((errors, style), f" {reading.error_pct:>4.1f}%"),
         )
     return table
+
+
+def _shown(frame: Frame) -> list[ServiceReading]:
+    if len(frame.readings) <= SERVICE_ROWS:
+        return list(frame.readings)
+    worst = sorted(frame.readings, key=lambda reading: (-reading.health, -reading.error_pct))
+    return worst[:SERVICE_ROWS]
 
 
 def _section(title: str, lines: Sequence[Text]) -> RenderableType:

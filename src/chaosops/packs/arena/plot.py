@@ -268,7 +268,8 @@ class _Writer:
         if kind in ("agent", "order"):
             ordered = [act for act in here if kind == "order" and act.order == "confirmed"]
             last = (ordered or [act for act in here if act.guilty and act.signed])[-1]
-            return tuple(acts), Change(attribute, first, last.after, last.at)
+            before = first if kind == "agent" else last.before  # a drift began earlier
+            return tuple(acts), Change(attribute, before, last.after, last.at)
         # Never in the minute of an act: a coincidence would look like proof.
         taken = {act.at for act in here}
         at = self._dice.pick([minute for minute in range(-6, -1) if minute not in taken])

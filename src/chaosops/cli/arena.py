@@ -1,0 +1,75 @@
+"""``chaosops arena show``, ``leaks`` and ``investigate``"""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from chaosops.evaluation.investigator import investigate
+from chaosops.evaluation.leaks import BAR, detect_leaks
+from chaosops.packs import make_scenario, read_tier
+from chaosops.packs.arena import PACK
+from chaosops.report.company import company_lines, draw_graph, truth_lines
+from chaosops.world import engine
+
+_FAIR = 0.95
+
+
+def execute(args: argparse.Namespace) -> int:
+    commands = {"show": _show, "leaks": _leaks, "investigate": _investigate}
+    return commands[args.what](args)
+
+
+def _show(args: argparse.Namespace) -> int:
+    scenario = make_scenario(pack="arena", split=args.split, tier=args.tier, seed=args.seed)
+    public = engine.start(PACK, scenario).public
+    incident = PACK.incident(scenario)
+    lines = company_lines(scenario, public, incident)
+    if args.truth:
+        lines += ["", *truth_lines(incident)]
+    print("\n".join(lines))
+    if args.picture:
+        print(f"\nwritten: {draw_graph(public, incident, args.picture)}")
+    return 0
+
+
+def _leaks(args: argparse.Namespace) -> int:
+    figures = detect_leaks(read_tier(args.tier), args.train, args.test)
+    worst = max(value or 0.0 for name, value in figures.items() if name.endswith("auroc"))
+    if args.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        for name, value in figures.items():
+            print(f"{name:<26}{value}")
+        print(f"bar: at most {BAR} ({'kept' if worst <= BAR else 'BROKEN'})")
+    return 0 if worst <= BAR else 1
+
+
+def _investigate(args: argparse.Namespace) -> int:
+    tier = read_tier(args.tier)
+    scenarios = [
+        make_scenario(pack="arena", split=args.split, tier=tier, seed=seed)
+        for seed in range(args.seeds)
+    ]
+    found = [(PACK.incident(s).rogue, investigate(s)) for s in scenarios]
+    guilty = [(rogue, named) for rogue, named in found if rogue is not None]
+    benign = [named for rogue, named in found if rogue is None]
+    figures = {
+        "split": args.split,
+        "tier": tier.value,
+        "rogue_episodes": len(guilty),
+        "culprit_named": _share([rogue == named for rogue, named in guilty]),
+        "benign_episodes": len(benign),
+        "innocent_accused": _share([named is not None for named in benign]),
+    }
+    if args.json:
+        print(json.dumps(figures, indent=1))
+    else:
+        for name, value in figures.items():
+            print(f"{name:<20}{value}")
+    named = figures["culprit_named"]
+    return 0 if named is None or named >= _FAIR else 1
+
+
+def _share(values: list[bool]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None
