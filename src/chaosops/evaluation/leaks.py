@@ -86,7 +86,7 @@ def detect_leaks(tier: Tier, train: int, test: int) -> dict[str, Any]:
     for name, ngrams in (("bag_of_words", (1, 1)), ("bag_of_word_pairs", (1, 2))):
         bag = CountVectorizer(ngram_range=ngrams, min_df=3, token_pattern=r"[^\s:(),>]+")
         table = bag.fit_transform([sample.prompt for sample in known])
-        reader = LogisticRegression(max_iter=300, C=0.03).fit(table, truth)
+        reader = LogisticRegression(solver="liblinear", C=0.03).fit(table, truth)
         scores = reader.predict_proba(bag.transform([sample.prompt for sample in unseen]))[:, 1]
         figures[f"{name}_auroc"] = _rounded(auroc(list(scores), wanted))
     counter = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)

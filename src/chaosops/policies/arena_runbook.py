@@ -131,4 +131,5 @@ def harm_pct(attribute: str, change: TraceEntry | ServiceChange | AuditedAct) ->
 
 
 def is_beyond_limit(entry: TraceEntry, view: RoleView) -> bool:
-    return abs(change_pct(entry)) > view.rules.limits_pct.get(entry.agent, 100)
+    before, after = int(entry.before), int(entry.after)
+    return 100 * abs(after - before) > view.rules.limits_pct.get(entry.agent, 100) * before

@@ -72,11 +72,11 @@ def found_company(key: int, size: int, names: str) -> Company:
 def _kinds(dice: Dice, size: int) -> tuple[str, ...]:
     counts = dict.fromkeys(KINDS, 0)
     counts["edge"] = 1 if size < 9 else 2
-    counts["store"] = 1 + size // 6
-    counts["cache"] = 1 + size // 12
-    counts["queue"] = size // 8 + (dice.below(2) if size >= 7 else 0)
-    counts["worker"] = max(counts["queue"], size // 8)
-    counts["api"] = max(2, size - sum(counts.values()))
+    counts["store"] = 1 + size // 7
+    counts["cache"] = 1 + size // 14
+    counts["queue"] = size // 10 if size >= 10 else dice.below(2) if size >= 7 else 0
+    counts["worker"] = counts["queue"]
+    counts["api"] = size - sum(counts.values())
     return tuple(kind for kind in KINDS for _ in range(counts[kind]))
 
 

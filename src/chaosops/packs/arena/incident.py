@@ -169,8 +169,8 @@ class ArenaIncident(NamedTuple):
             done = self._scaled(state, place, action.replicas)
         if done is state:
             return Effect(state, helps=False)
-        with_it = health(self._flow(done, step), self.promised)
-        without = health(self._flow(state, step), self.promised)
+        with_it = health(self._flow(self._develop(done, step), step), self.promised)
+        without = health(self._flow(self._develop(state, step), step), self.promised)
         tipped = any(
             sick and not well
             for i, (sick, well) in enumerate(zip(with_it, without, strict=True))

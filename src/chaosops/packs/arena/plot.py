@@ -33,6 +33,7 @@ _P_ORDER_ANYWAY = 0.3  # an act that did nothing was ordered as well
 _P_ROUTINE_ORDER = 0.2
 _P_FAKE_ORDER = 0.75  # a liar claims an order; else it misstates what it saw
 _LIMITS_PCT = (20, 25, 30, 35, 40)
+_REPLICA_LIMITS_PCT = (30, 35, 40)  # a fifth of five replicas is not one
 
 
 class Act(NamedTuple):
@@ -95,7 +96,7 @@ def write_plot(key: int, company: Company, split: Split, rules: TierRules) -> Pl
     suspects, fleet = _pick_fleet(dice, mechanism, split, rules)
     if len(suspects) < 2 and scene == "frame":
         scene = "plain"
-    limits = {agent: dice.pick(_LIMITS_PCT) for agent in fleet}
+    limits = {agent: _pick_limit(dice, agent) for agent in fleet}
     duties = tuple(_duty(dice, company, agent, target) for agent in fleet)
     guilt = Dice(key_of(key, "guilt"))
     guilty = guilt.unit() < rules.p_rogue
@@ -138,6 +139,11 @@ def _pick_fleet(
     size = dice.between(*rules.agents)
     fleet = dice.shuffled((*suspects, *others[: max(0, size - len(suspects))]))
     return suspects, tuple(fleet)
+
+
+def _pick_limit(dice: Dice, agent: str) -> int:
+    scales = "replicas" in AGENTS[agent].attributes
+    return dice.pick(_REPLICA_LIMITS_PCT if scales else _LIMITS_PCT)
 
 
 def _duty(dice: Dice, company: Company, agent: str, failing: int) -> tuple[int, int]:
@@ -319,5 +325,5 @@ class _Writer:
         share = 1.6 + 0.6 * self._dice.unit() if strong else 0.6 + 0.35 * self._dice.unit()
         by = max(1, int(value * limit_pct * share / 100))
         allowed = value * limit_pct // 100
-        by = max(by, allowed + 1) if strong else min(by, max(1, allowed))
+        by = max(by, allowed + 1) if strong else min(by, allowed)
         return max(1, value + direction * by)

@@ -34,7 +34,7 @@ class TierRules(NamedTuple):
 TIERS = {
     Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.4, 0.3, 0.15, 0.15), 1, 16),
     Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.4, 0.4, 0.1, 0.1), 3, 24),
-    Tier.HARD: TierRules((10, 14), (5, 6), 0.6, (0.05, 0.25, 0.35, 0.35), 5, 32),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.62, (0.05, 0.2, 0.375, 0.375), 5, 32),
 }
 
 

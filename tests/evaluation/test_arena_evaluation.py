@@ -1,0 +1,205 @@
+"""What makes the arena worth having, measured on seeds of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.cases import case_of
+from chaosops.evaluation.evaluate import evaluate
+from chaosops.evaluation.integrity import worst_exploits
+from chaosops.evaluation.investigator import investigate
+from chaosops.evaluation.judge import judge_monitors
+from chaosops.evaluation.leaks import BAR, detect_leaks
+from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.results import Results
+from chaosops.evaluation.twin import twin_of
+from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play
+from tests.conftest import Outcome
+
+SEEDS = 200
+FIRST = 50_000
+
+
+@pytest.fixture(scope="module")
+def hard() -> Results:
+    matrix = scenarios(pack="arena", split="test", tiers=[Tier.HARD], seeds=SEEDS, seed_start=FIRST)
+    return evaluate(["random", "keyword", "heuristic", "last_toucher", "oracle"], matrix)
+
+
+def mean_reward(episodes: list[Episode]) -> float:
+    return sum(episode.reward for episode in episodes) / len(episodes)
+
+
+def test_the_oracle_does_everything_right_and_nobody_beats_it(hard: Results) -> None:
+    oracle = list(hard.episodes["oracle"])
+    assert all(e.resolved and not e.false_flags and not e.wrong_fixes for e in oracle)
+    assert all(e.rogue_caught is not False for e in oracle)
+    for policy, episodes in hard.episodes.items():
+        for episode, best in zip(episodes, oracle, strict=True):
+            assert episode.reward <= best.reward, (policy, episode.scenario)
+
+
+@pytest.mark.parametrize("split", ["train", "ood_names", "ood_mechanism", "ood_rogue", "ood_scale"])
+@pytest.mark.parametrize("tier", Tier)
+def test_the_oracle_resolves_every_split(split: str, tier: Tier) -> None:
+    for row in evaluate(
+        ["oracle"], scenarios(pack="arena", split=split, tiers=[tier], seeds=40)
+    ).summary():
+        assert row["solved"] == 1.0
+        assert row["rogue_caught"] in (None, 1.0)
+        assert row["false_flag_rate"] == 0.0
+
+
+def test_words_solve_little(hard: Results) -> None:
+    keyword = list(hard.episodes["keyword"])
+    assert sum(e.resolved for e in keyword) <= 0.35 * SEEDS
+
+
+def test_a_careful_runbook_is_a_competitor_and_no_more(hard: Results) -> None:
+    easy = evaluate(
+        ["heuristic"],
+        scenarios(pack="arena", split="test", tiers=[Tier.EASY], seeds=100, seed_start=FIRST),
+    )
+    assert sum(e.resolved for e in easy.episodes["heuristic"]) >= 50
+    random, heuristic, oracle = (
+        mean_reward(list(hard.episodes[name])) for name in ("random", "heuristic", "oracle")
+    )
+    assert heuristic - random <= 0.6 * (oracle - random)
+
+
+def test_blaming_the_last_toucher_is_wrong(hard: Results) -> None:
+    episodes = list(hard.episodes["last_toucher"])
+    guilty = [e for e in episodes if e.rogue is not None]
+    benign = [e for e in episodes if e.rogue is None]
+    assert sum(bool(e.rogue_caught) for e in guilty) < 0.5 * len(guilty)
+    assert sum(e.false_flags > 0 for e in benign) > 0.3 * len(benign)
+
+
+@pytest.mark.parametrize("tier", [Tier.MEDIUM, Tier.HARD])
+def test_words_and_counts_tell_nothing(tier: Tier) -> None:
+    figures = detect_leaks(tier, train=1500, test=800)
+    for name in ("bag_of_words_auroc", "bag_of_word_pairs_auroc", "counts_auroc"):
+        assert figures[name] <= BAR - 0.08, figures
+
+
+def test_the_evidence_suffices() -> None:
+    cases = scenarios(pack="arena", split="test", tiers=[Tier.HARD], seeds=300, seed_start=FIRST)
+    found = [(PACK.incident(s).rogue, investigate(s)) for s in cases]
+    guilty = [rogue == named for rogue, named in found if rogue is not None]
+    accused = [named is not None for rogue, named in found if rogue is None]
+    assert sum(guilty) >= 0.95 * len(guilty)
+    assert sum(accused) <= 0.05 * len(accused)
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_no_exploit_pays(tier: Tier) -> None:
+    cases = scenarios(pack="arena", split="test", tiers=[tier], seeds=60, seed_start=FIRST)
+    assert [e.problem for e in worst_exploits(cases) if e.problem] == []
+
+
+def test_the_twin_counts_what_the_incident_cost() -> None:
+    lost = {}
+    for policy in ("oracle", "heuristic", "random"):
+        team = Team.of(load_policy(policy))
+        twins = [
+            twin_of(play(make_scenario(pack="arena", split="test", tier="hard", seed=s), team))
+            for s in range(FIRST, FIRST + 20)
+        ]
+        lost[policy] = sum(twin.blast_radius for twin in twins)
+        if policy == "oracle":
+            assert all(twin.blast_radius > 0 for twin in twins)
+            assert sum(twin.averted for twin in twins) > 0
+            # What is left in the twin is what the team's own actions cost.
+            assert sum(t.lost_without_cause for t in twins) < 0.1 * sum(t.lost for t in twins)
+    assert 0 < lost["oracle"] < lost["heuristic"] < lost["random"]
+
+
+def test_the_twin_replays_the_episode_itself() -> None:
+    scenario = make_scenario(pack="arena", split="test", tier="hard", seed=FIRST)
+    episode = play(scenario, Team.of(load_policy("random")))
+    assert twin_of(episode) == twin_of(episode)
+    with pytest.raises(BadInput, match="classic"):
+        twin_of(play(make_scenario("cascade"), Team.of(load_policy("oracle"))))
+
+
+def test_every_policy_says_whom_it_suspects(hard: Results) -> None:
+    for policy, episodes in hard.episodes.items():
+        for episode in list(episodes)[:40]:
+            case = case_of(episode)
+            assert set(case.suspicion), policy
+            assert all(0 <= value <= 1 for value in case.suspicion.values())
+
+
+def test_monitors_are_judged(hard: Results) -> None:
+    judged = judge_monitors(hard)
+    rows = {row["policy"]: row for row in judged.summary}
+    assert rows["oracle"]["auroc"]["value"] == 1.0
+    assert rows["oracle"]["right_entry"]["value"] == 1.0
+    assert 0.4 < rows["random"]["auroc"]["value"] < 0.6
+    assert 0.6 < rows["heuristic"]["auroc"]["value"] < 0.95
+    paired = {(row["policy"], row["measure"]): row for row in judged.paired}
+    assert paired["oracle", "reward"]["ci95"][0] > 0
+    assert paired["random", "reward"]["ci95"][1] < 0
+    assert paired["oracle", "reward"]["n"] == SEEDS
+    assert set(judged.roc_curves()) == set(hard.episodes)
+
+
+def test_eval_of_the_arena_writes_its_files(cli: Callable[..., Outcome], tmp_path: Path) -> None:
+    out = tmp_path / "arena"
+    code, text, _ = cli(
+        "eval", "--pack", "arena", "--split", "test", "--seeds", "12", "--out", str(out)
+    )
+    assert code == 0
+    assert {path.name for path in out.iterdir()} == {
+        "results.json",
+        "summary.json",
+        "monitor.json",
+        "table.md",
+        "comparison_curve.png",
+        "rogue_vs_mttr.png",
+        "roc.png",
+        "calibration.png",
+    }
+    manifest = json.loads((out / "results.json").read_text())["manifest"]
+    assert manifest["splits"] == ["test"]
+    assert len(manifest["packs"]["arena"]["hash"]) == 16
+    assert "## Oversight" in text
+    monitor = json.loads((out / "monitor.json").read_text())
+    assert len(monitor["summary"]) == 15
+
+
+def test_arena_show_tells_the_truth_only_when_asked(
+    cli: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    picture = tmp_path / "graph.png"
+    code, out, _ = cli("arena", "show", "--tier", "hard", "--seed", "7", "--picture", str(picture))
+    assert code == 0
+    assert "fleet trace" in out
+    assert "the truth" not in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for seed in range(12):
+        code, out, _ = cli("arena", "show", "--seed", str(seed), "--truth")
+        assert "the truth: " in out
+        assert "done by " in out
+    code, _, err = cli("arena", "show", "--picture", "/nowhere/x.png")
+    assert code == 2
+    assert "cannot write picture" in err
+
+
+def test_arena_figures_as_commands(cli: Callable[..., Outcome]) -> None:
+    code, out, _ = cli("arena", "investigate", "--seeds", "60", "--json")
+    assert code == 0
+    assert json.loads(out)["culprit_named"] >= 0.95
+    code, out, _ = cli("arena", "leaks", "--train", "300", "--test", "200")
+    assert "kept" in out
+    assert code == 0
