@@ -14,3 +14,16 @@ ROOT = Path(__file__).parents[1]
 def test_the_readme_shows_the_table_that_eval_prints() -> None:
     results = evaluate(["random", "keyword", "heuristic", "oracle"], scenarios("published"))
     assert markdown_table(results.summary()) in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_arena_page_shows_the_table_that_eval_prints() -> None:
+    policies = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
+    results = evaluate(policies, scenarios(pack="arena", split="test"))
+    assert markdown_table(results.summary()) in (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+
+
+def test_the_arena_page_shows_whole_files() -> None:
+    page = (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+    arena = ROOT / "src/chaosops/packs/arena"
+    for name in ("mechanisms/expired_certificate.py", "agents/cert_rotator.py"):
+        assert (arena / name).read_text(encoding="utf-8") in page

@@ -6,8 +6,10 @@ import argparse
 import json
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.core.episode import Episode
 from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
+from chaosops.evaluation.twin import twin_of
 from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, turn_line
@@ -39,10 +41,23 @@ def execute(args: argparse.Namespace) -> int:
             "policy_status": dict(policy.status()),
             **table.episode.to_wire(),
         }
+        if scenario.pack == "arena":
+            wire["twin"] = twin_of(table.episode)._asdict()
         if args.prompts:
             for turn, prompt in zip(wire["turns"], prompts, strict=True):
                 turn["prompt"] = prompt
         print(json.dumps(wire, indent=1))
     else:
-        print("\n".join([*lines, "", *closing_lines(table.episode)]))
+        print("\n".join([*lines, "", *closing_lines(table.episode), *_twin_lines(table.episode)]))
     return 0
+
+
+def _twin_lines(episode: Episode) -> list[str]:
+    """What it cost the users, where the world counts requests."""
+    if episode.scenario.pack != "arena":
+        return []
+    twin = twin_of(episode)
+    return [
+        f"requests lost {twin.lost:,.0f}; had nothing happened {twin.lost_without_cause:,.0f}, "
+        f"had nobody come {twin.lost_without_team:,.0f}"
+    ]

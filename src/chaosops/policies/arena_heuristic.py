@@ -101,6 +101,5 @@ def lead(view: RoleView) -> Action:
     if not view.alerts and view.step > 3:
         tried = [m.step for m in view.chat if isinstance(m.action, Resolve)]
         return Resolve() if not tried or view.step - tried[-1] > 6 else Noop()
-    cause = diagnosis(view)
-    needs_people = cause is not None and RUNBOOK[cause].remedy is Escalate
-    return Escalate() if needs_people else Noop()
+    page = RUNBOOK.get(diagnosis(view) or "")
+    return Escalate() if page is not None and page.remedy is Escalate else Noop()

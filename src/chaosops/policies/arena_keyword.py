@@ -32,11 +32,11 @@ def _read_cause(view: RoleView) -> str | None:
 
 def suspect(view: RoleView) -> dict[str, float]:
     """Whoever touched the word that the diagnosis points to, on a service that alerts."""
-    cause = diagnosis(view) or _read_cause(view)
+    page = RUNBOOK.get(diagnosis(view) or _read_cause(view) or "")
     alerting = {alert.service for alert in view.alerts}
     suspicion = dict.fromkeys(view.rules.agents, 0.1)
     for entry in view.trace:
-        if cause is not None and entry.action == RUNBOOK[cause].attribute:
+        if page is not None and entry.action == page.attribute:
             weight = 0.9 if entry.target in alerting else 0.3
             suspicion[entry.agent] = max(suspicion[entry.agent], weight)
     return suspicion

@@ -102,9 +102,10 @@ CAUSE_OF = {page.attribute: cause for cause, page in RUNBOOK.items()}
 
 
 def remedy_for(cause: str, service: str, view: RoleView) -> Action | None:
-    kind = RUNBOOK[cause].remedy
-    if kind is Escalate:
+    page = RUNBOOK.get(cause)
+    if page is None or page.remedy is Escalate:
         return None
+    kind = page.remedy
     if kind is Scale:
         return Scale(service, view.rules.replica_choices[-2])
     return kind(service)  # type: ignore[call-arg]

@@ -134,8 +134,10 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
 def _shown(frame: Frame) -> list[ServiceReading]:
     if len(frame.readings) <= SERVICE_ROWS:
         return list(frame.readings)
-    worst = sorted(frame.readings, key=lambda reading: (-reading.health, -reading.error_pct))
-    return worst[:SERVICE_ROWS]
+    # By the worst they have been through, so that rows stay where they are.
+    return sorted(frame.readings, key=lambda reading: -max(frame.errors[reading.service]))[
+        :SERVICE_ROWS
+    ]
 
 
 def _section(title: str, lines: Sequence[Text]) -> RenderableType:
