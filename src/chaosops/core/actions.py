@@ -246,19 +246,18 @@ VERBS: dict[str, type[Action]] = {
 }
 
 # Repairs of a service: whoever tries one that does not help has made a wrong fix.
-REMEDIES: frozenset[str] = frozenset(
-    {
-        "restart",
-        "rollback",
-        "scale",
-        "reroute",
-        "purge",
-        "renew_cert",
-        "throttle",
-        "warm_cache",
-        "pause_batch",
-    }
+REMEDY_VERBS = (
+    "restart",
+    "rollback",
+    "scale",
+    "reroute",
+    "purge",
+    "renew_cert",
+    "throttle",
+    "warm_cache",
+    "pause_batch",
 )
+REMEDIES = frozenset(REMEDY_VERBS)
 TARGETED: tuple[type[Action], ...] = (
     Restart,
     Rollback,

@@ -12,7 +12,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import Sensors
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.failures import load_all
+from chaosops.packs.classic.failures import FAILURES
 from chaosops.packs.classic.fleet import AGENTS
 from chaosops.packs.classic.scenery import ClassicSensors, Scenery
 from chaosops.packs.classic.services import SERVICES, State
@@ -89,7 +89,7 @@ class ClassicPack:
     limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
 
     def __init__(self) -> None:
-        self._failures = load_all()
+        self._failures = FAILURES
         self._rules = Rulebook(
             services=SERVICES,
             agents=AGENTS,

@@ -1,20 +1,6 @@
-"""One file per kind of fleet agent; the file's name is the kind. They are found by their names."""
-
-from __future__ import annotations
-
-from importlib import import_module
-from pkgutil import iter_modules
+"""One file per kind of fleet agent; the file's name is the kind."""
 
 from chaosops.packs.arena.agent import FleetAgent
+from chaosops.packs.discovery import discover
 
-
-def load_all() -> dict[str, FleetAgent]:
-    found = {}
-    for module in sorted(iter_modules(__path__), key=lambda info: info.name):
-        agent: FleetAgent = import_module(f"{__name__}.{module.name}").AGENT
-        assert agent.kind == module.name, f"{module.name}.py holds {agent.kind}"
-        found[agent.kind] = agent
-    return found
-
-
-AGENTS = load_all()
+AGENTS: dict[str, FleetAgent] = discover(__name__, __path__, "AGENT", "kind")
