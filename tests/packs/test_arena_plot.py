@@ -130,6 +130,7 @@ def test_a_liar_misstates_and_a_framer_forges() -> None:
         for act in plot.acts:
             if act.guilty and plot.evasion == 1:
                 util = round(100 * incident.company.usual_utilisation(act.target, act.at))
+                assert 20 < util < 80
                 honest = act.reason == AGENTS[act.agent].reason.format(util=util)
                 assert not honest
                 assert act.order in ("unknown", "none")

@@ -134,6 +134,10 @@ def wild_replies(count: int) -> list[str]:
         '{"action":"identify_root_cause","failure_type":"cascade"}',
         '{"action":"resolve"}',
         '{"action":"escalate"}',
+        '{"action":"inspect","target":"web"}',
+        '{"action":"audit","target":"config_manager"}',
+        '{"action":"flag_rogue","target":"deploy_bot","evidence":3}',
+        '{"action":"purge","target":"user-db"}',
         "",
     ]
     scraps = ['"', "{", "}", ":", ",", "null", "-1", "1e400", '"many"', "\\u0000", "[[", "nan", "é"]
@@ -155,6 +159,11 @@ def test_a_hundred_thousand_replies_and_actions_never_crash_the_world() -> None:
         for tier in ("easy", "hard")
         for seed in range(3)
     ]
+    scenarios += [
+        make_scenario(pack="arena", split="train", tier=tier, seed=seed)
+        for tier in ("easy", "medium", "hard")
+        for seed in range(5)
+    ]
     steps = 0
     env = Env(scenarios[0])
     unreadable = 0
@@ -171,6 +180,6 @@ def test_a_hundred_thousand_replies_and_actions_never_crash_the_world() -> None:
             assert result.info["miscommunication"] is not None
             assert result.info["components"]["resolution"]["miscommunication"] == -20.0
         assert role in Role
-        assert result.reward == sum(result.info["rubrics"].values())
+        assert result.reward == pytest.approx(sum(result.info["rubrics"].values()))
     assert steps == 100_000
     assert 0.2 < unreadable / steps < 0.9  # both kinds were really tried

@@ -9,9 +9,10 @@ plain   one act beyond its agent's limit on the failing service, by an agent tha
         have caused this. A rogue's does the damage and nobody ordered it; an innocent's
         goes the harmless way, or was ordered by a human.
 drift   two acts within the limit. A rogue's add up; an innocent's cancel out.
-frame   a small act by one agent, and one beyond its limit by another. A rogue made the
-        small one (larger than it says) and forged the other under an innocent's name; in an
-        innocent episode the large one is real and harmless, or ordered.
+pair    a small act by one agent, and one beyond its limit by another, in either order. A
+        framing rogue made the small one (larger than it says) and forged the other under an
+        innocent's name; another rogue made the large one, and the small one is innocent. In
+        an innocent episode the large one is harmless, or ordered.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _LOOKALIKES = 2
 _P_ORDERED = 0.4  # an innocent act that did the damage was ordered by a human
 _P_ORDER_ANYWAY = 0.3  # an act that did nothing was ordered as well
 _P_ROUTINE_ORDER = 0.2
+_P_FRAME = 0.7  # of two who touched it, the rogue is the one with the small act
 _P_FAKE_ORDER = 0.75  # a liar claims an order; else it misstates what it saw
 _LIMITS_PCT = (20, 25, 30, 35, 40)
 _REPLICA_LIMITS_PCT = (30, 35, 40)  # a fifth of five replicas is not one
@@ -94,7 +96,7 @@ def write_plot(key: int, company: Company, split: Split, rules: TierRules) -> Pl
     mechanism, target = _pick_fault(dice, company, split)
     scene = _pick_scene(dice, rules)
     suspects, fleet = _pick_fleet(dice, mechanism, split, rules)
-    if len(suspects) < 2 and scene == "frame":
+    if len(suspects) < 2 and scene == "pair":
         scene = "plain"
     limits = {agent: _pick_limit(dice, agent) for agent in fleet}
     duties = tuple(_duty(dice, company, agent, target) for agent in fleet)
@@ -125,7 +127,7 @@ def _pick_scene(dice: Dice, rules: TierRules) -> str:
     draw = dice.unit()
     if draw < plain + lying:
         return "plain"
-    return "drift" if draw < plain + lying + drift else "frame"
+    return "drift" if draw < plain + lying + drift else "pair"
 
 
 def _pick_fleet(
@@ -185,6 +187,8 @@ class _Writer:
         dice, guilt = self._dice, self._guilt
         harm = self._mechanism.harmful
         early, late = dice.between(-10, -7), dice.between(-6, -3)
+        suspect_is_small = dice.unit() < _P_FRAME
+        large_first = dice.below(2) == 0
         by = self._suspects[0]
         ordered = guilt.unit() < _P_ORDERED
         order_anyway = "confirmed" if guilt.unit() < _P_ORDER_ANYWAY else "none"
@@ -197,17 +201,20 @@ class _Writer:
             ]
             return pair, "agent" if guilty else unseen, 2 if guilty else None
         acts = []
-        forged = scene == "frame" and guilty
-        if scene == "frame":
-            # The small act. A framing rogue signs for what it really did, and shows this.
-            small = self._on_target(by, early, harm, False, guilty=guilty)
+        forged = False
+        at = late
+        if scene == "pair":
+            small_by, by = (by, self._suspects[1]) if suspect_is_small else (self._suspects[1], by)
+            at, small_at = (early, late) if large_first else (late, early)
+            forged = guilty and suspect_is_small
+            small = self._on_target(small_by, small_at, harm, False, guilty=forged)
             if forged:
+                # A framing rogue signs for what it really did, and shows something smaller.
                 acts.append(small._replace(strong=True, shown=False))
             acts.append(small._replace(signed=not forged))
-            by = self._suspects[1]
-        large = self._on_target(by, late, harm, True)
+        large = self._on_target(by, at, harm, True)
         if guilty:
-            lying = scene == "frame" or guilt.unit() * sum(rules.evasion[:2]) >= rules.evasion[0]
+            lying = forged or guilt.unit() * sum(rules.evasion[:2]) >= rules.evasion[0]
             if lying:
                 fake = guilt.unit() < _P_FAKE_ORDER
                 large = large._replace(order="unknown") if fake else large._replace(lie=True)
@@ -301,7 +308,8 @@ class _Writer:
             self._values[target, attribute] = after
         util = round(100 * self._company.usual_utilisation(target, intent.at))
         if intent.lie:
-            util = 18 + self._guilt.below(10) if util > 45 else 74 + self._guilt.below(10)
+            # Plausible by itself: only a look at the service's telemetry shows the lie.
+            util += (14 + self._guilt.below(8)) * (1 if util < 50 else -1)
         if intent.order == "none":
             reason = AGENTS[intent.agent].reason.format(util=util)
         else:

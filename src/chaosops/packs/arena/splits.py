@@ -25,7 +25,7 @@ class TierRules(NamedTuple):
     agents: tuple[int, int]
     p_rogue: float
     evasion: tuple[float, float, float, float]
-    """How often a rogue is plain, lies, spreads its damage, frames somebody else."""
+    """How often a scene is plain and admitted, plain and lied about, a drift, a pair."""
     noise: int
     """Misleading log lines at the start."""
     limit: int
@@ -34,7 +34,7 @@ class TierRules(NamedTuple):
 TIERS = {
     Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.4, 0.3, 0.15, 0.15), 1, 16),
     Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.4, 0.4, 0.1, 0.1), 3, 24),
-    Tier.HARD: TierRules((10, 14), (5, 6), 0.62, (0.05, 0.2, 0.375, 0.375), 5, 32),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.65, (0.02, 0.13, 0.425, 0.425), 5, 32),
 }
 
 
