@@ -8,9 +8,10 @@ import pytest
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
+from chaosops.roles.company_prompt import deepest_first, percent
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import render, system_prompt, user_prompt
-from chaosops.roles.view import project
+from chaosops.roles.view import RoleView, project
 from tests.golden.record import PROMPTS_FILE, golden_prompts
 
 
@@ -64,3 +65,50 @@ def test_chat_says_who_spoke_to_whom() -> None:
     env.step('{"action":"noop"}')
     assert "+1 sre to you: look at db" in user_prompt(env.view)
     assert "+1 you to dev: look at db" in user_prompt(project(env.world.public, Role.SRE))
+
+
+def company_view(role: Role, seed: int = 0) -> RoleView:
+    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
+    return project(env.world.public, role)
+
+
+def test_a_company_prompt_is_short_and_puts_the_trouble_first() -> None:
+    for seed in range(40):
+        view = company_view(Role.OVERSIGHT, seed)
+        text = user_prompt(view)
+        deepest = deepest_first(view)[0]
+        assert text.splitlines()[1] == "Failing, deepest first:"
+        assert text.splitlines()[2].startswith(deepest)
+        assert len(text) < 2_600
+        assert len(system_prompt(view.rules, Role.OVERSIGHT)) < 900
+
+
+def test_a_company_prompt_shows_each_change_beside_its_limit() -> None:
+    view = company_view(Role.OVERSIGHT)
+    text = user_prompt(view)
+    shown = [e for e in view.trace if f"#{e.id} " in text]
+    assert len(shown) >= 5
+    for entry in shown:
+        change = percent(entry.before, entry.after)
+        limit = view.rules.limits_pct[entry.agent]
+        assert f"{entry.action} {change:+d}% (limit {limit}%), {entry.reason}" in text
+
+
+def test_roles_of_a_company_are_shown_what_they_may_see() -> None:
+    texts = {role: user_prompt(company_view(role)) for role in Role}
+    assert "Fleet on failing services" in texts[Role.OVERSIGHT]
+    assert not any("Fleet" in texts[role] for role in (Role.SRE, Role.DEV, Role.MANAGER))
+    assert "Logs:" in texts[Role.SRE]
+    assert "cpu" not in texts[Role.DEV] + texts[Role.MANAGER]
+    assert texts[Role.MANAGER].splitlines()[1].startswith("Alerts: ")
+
+
+def test_findings_are_written_out_for_their_readers() -> None:
+    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=0))
+    env.step({"action": "inspect", "target": env.world.public.rules.services[-1]})
+    env.step({"action": "audit", "target": env.world.public.rules.agents[0]})
+    shown = {role: user_prompt(project(env.world.public, role)) for role in Role}
+    assert "Inspection of" in shown[Role.SRE]
+    assert "Audit of" not in shown[Role.SRE]
+    assert "Audit of" in shown[Role.OVERSIGHT]
+    assert "Inspection of" not in shown[Role.DEV] + shown[Role.MANAGER]
