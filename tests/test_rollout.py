@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops import Team, load_policy, make_scenario, play, play_many
+from chaosops import ChaosOpsError, Team, load_policy, make_scenario, play, play_many
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
-from chaosops.rollout import Table, watch
+from chaosops.rollout import Table, load_team, watch
 
 MATRIX = scenarios("full", seeds=2)
 
@@ -59,3 +59,28 @@ def test_policies_are_asked_for_a_whole_batch_at_once() -> None:
     policy.decide = counting  # type: ignore[method-assign]
     list(play_many(MATRIX[:16], Team.of(policy), side_by_side=16))
     assert sizes[0] == 16
+
+
+def test_a_team_is_read_from_words() -> None:
+    team = load_team("oversight=random,others=oracle")
+    assert [team.seats[role].name for role in Role] == ["oracle", "random", "oracle", "oracle"]
+    assert team.seats[Role.SRE] is team.seats[Role.DEV]  # loaded once
+    assert team.status()["oversight"]["policy"] == "random"
+    assert load_team("heuristic").status() == load_policy("heuristic").status()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("oversite=random,others=oracle", "did you mean 'oversight'"),
+        ("oversight=randon,others=oracle", "did you mean 'random'"),
+        ("oversight=random", "leaves out sre, dev, manager"),
+        ("oversight=random,oversight=oracle,others=oracle", "names oversight twice"),
+        ("oversight=,others=oracle", "unknown policy ''"),
+        ("=", "unknown role ''"),
+    ],
+)
+def test_a_team_that_cannot_be_is_named(text: str, said: str) -> None:
+    with pytest.raises(ChaosOpsError) as caught:
+        load_team(text)
+    assert said in str(caught.value)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from typing import Any
 
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.registry import load_policy
 from chaosops.rubrics import CompositeRubric, standard
 
 
@@ -25,6 +28,38 @@ class Team:
     def of(cls, policy: Policy) -> Team:
         """One policy in all four seats."""
         return cls(dict.fromkeys(Role, policy), policy.name)
+
+    def status(self) -> dict[str, Any]:
+        """What stands beside the team's numbers: one status, or one for each role."""
+        statuses = {role.value: dict(policy.status()) for role, policy in self.seats.items()}
+        alone = len({id(policy) for policy in self.seats.values()}) == 1
+        return statuses[Role.SRE.value] if alone else statuses
+
+
+def load_team(text: str) -> Team:
+    """A policy for all, or a policy for each role; ``others`` stands for the roles not named.
+
+    >>> load_team("oversight=random,others=oracle").seats[Role.DEV].name
+    'oracle'
+    """
+    if "=" not in text:
+        return Team.of(load_policy(text))
+    named: dict[str, str] = {}
+    for part in text.split(","):
+        role, _, policy = (word.strip() for word in part.partition("="))
+        if role not in (*Role, "others"):
+            raise UnknownName("role", role, [*Role, "others"])
+        if role in named:
+            raise BadInput(f"team {text!r} names {role} twice")
+        named[role] = policy
+    missing = [role for role in Role if role not in named]
+    if missing and "others" not in named:
+        raise BadInput(
+            f"team {text!r} leaves out {', '.join(missing)}; name them, or others=POLICY"
+        )
+    # One instance per policy: a model that takes three seats is loaded once and asked once.
+    loaded = {policy: load_policy(policy) for policy in named.values()}
+    return Team({role: loaded[named.get(role) or named["others"]] for role in Role}, text)
 
 
 class Table:

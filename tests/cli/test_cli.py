@@ -195,6 +195,21 @@ def test_eval_writes_all_its_files(cli: Cli, tmp_path: Path) -> None:
     assert manifest["command"].startswith("chaosops eval --policies random,oracle")
 
 
+def test_eval_of_a_mixed_team_isolates_one_role(cli: Cli, tmp_path: Path) -> None:
+    team = "oversight=random,others=oracle"
+    words = ["--seeds", "2", "--matrix", "published", "--no-figures", "--out", str(tmp_path)]
+    code, out, _ = cli("eval", "--policies", "oracle", "--team", team, *words)
+    assert code == 0
+    assert f"| {team} |" in out
+    stored = json.loads((tmp_path / "results.json").read_text())
+    assert stored["manifest"]["policies"][team]["oversight"]["policy"] == "random"
+    rows = {
+        (r["policy"], r["tier"]): r for r in json.loads((tmp_path / "summary.json").read_text())
+    }
+    assert rows[team, "easy"]["mean_reward"] < rows["oracle", "easy"]["mean_reward"]
+    assert cli("eval", "--team", "oversight=random", *words).code == 2
+
+
 def test_eval_without_matplotlib_names_the_cure(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,8 +37,9 @@ def execute(args: argparse.Namespace) -> int:
         seed_start=args.seed_start,
     )
     policies = args.policies
-    if policies is None:
+    if policies is None and not args.team:
         policies = ARENA_POLICIES if is_arena else CLASSIC_POLICIES
+    policies = [*(policies or []), *args.team]
     if not args.no_figures:
         figures.require_matplotlib()
     folder = open_folder(args.out)

@@ -134,7 +134,11 @@ def _scenario_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _policy_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--policy", default="oracle", help="(default: %(default)s)")
+    parser.add_argument(
+        "--policy",
+        default="oracle",
+        help="a policy, or a team such as oversight=random,others=oracle (default: %(default)s)",
+    )
 
 
 def watch_options(parser: argparse.ArgumentParser) -> None:
@@ -153,6 +157,13 @@ def _eval_options(parser: argparse.ArgumentParser) -> None:
         type=_names,
         metavar="A,B",
         help="(default: random,keyword,heuristic,oracle; arena: also last_toucher)",
+    )
+    parser.add_argument(
+        "--team",
+        action="append",
+        default=[],
+        metavar="ROLE=POLICY,…",
+        help="a mixed team, such as oversight=random,others=oracle; may be given several times",
     )
     parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
     parser.add_argument(

@@ -11,17 +11,15 @@ from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
 from chaosops.evaluation.twin import twin_of
 from chaosops.packs import load_pack
-from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, turn_line
 from chaosops.roles.prompt import render
-from chaosops.rollout import Table, Team, watch
+from chaosops.rollout import Table, load_team, watch
 from chaosops.version import VERSION
 
 
 def execute(args: argparse.Namespace) -> int:
     scenario = chosen_scenario(args)
-    policy = load_policy(args.policy)
-    table = Table(Env(scenario), Team.of(policy))
+    table = Table(Env(scenario), load_team(args.policy))
     prompts = []
     view = table.env.view
     lines = [header_line(table.episode), ""]
@@ -38,7 +36,7 @@ def execute(args: argparse.Namespace) -> int:
             "version": VERSION,
             "commit": source_commit(),
             "pack_hash": pack.content_hash(),
-            "policy_status": dict(policy.status()),
+            "policy_status": table.team.status(),
             **table.episode.to_wire(),
         }
         if scenario.pack == "arena":

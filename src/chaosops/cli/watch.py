@@ -12,9 +12,8 @@ from rich.live import Live
 from chaosops.cli.choices import chosen_scenario
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
-from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import transcript, versus_transcript
-from chaosops.rollout import Table, Team, watch
+from chaosops.rollout import Table, load_team, watch
 from chaosops.surfaces.frames import Frame, first_frame, next_frame
 from chaosops.surfaces.terminal import Room, draw, draw_versus
 
@@ -28,7 +27,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def show(scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False) -> None:
-    tables = [Table(Env(scenario), Team.of(load_policy(name))) for name in policies]
+    tables = [Table(Env(scenario), load_team(name)) for name in policies]
     console = Console()
     if plain or not console.is_terminal:
         _print_lines(tables)

@@ -31,7 +31,7 @@ class UnknownName(ChaosOpsError):
     """
 
     def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
-        names = list(allowed)
+        names = [str(name) for name in allowed]
         near = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
         hint = " did you mean " + " or ".join(repr(name) for name in near) + "?" if near else ""
         shown = given if len(given) <= 60 else given[:57] + "..."

@@ -10,8 +10,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.results import Results, source_commit
 from chaosops.packs import load_pack
-from chaosops.policies.registry import load_policy
-from chaosops.rollout import Team, play_many
+from chaosops.rollout import load_team, play_many
 from chaosops.version import VERSION
 
 
@@ -22,20 +21,21 @@ def evaluate(
     command: str = "",
     progress: Callable[[str, int, int], None] = lambda policy, done, total: None,
 ) -> Results:
-    """Play every scenario with every policy. Policies are loaded before anything is played."""
+    """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
+    All of them are loaded before anything is played."""
     if len(set(policies)) != len(policies):
         raise BadInput(f"each policy can be evaluated once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
-    loaded = {name: load_policy(name) for name in policies}
+    loaded = {name: load_team(name) for name in policies}
     played: dict[str, list[Episode]] = {}
-    for name, policy in loaded.items():
+    for name, team in loaded.items():
         episodes: list[Episode] = []
-        for episode in play_many(scenarios, Team.of(policy)):
+        for episode in play_many(scenarios, team):
             episodes.append(episode)
             progress(name, len(episodes), len(scenarios))
         played[name] = episodes
-    statuses = {name: dict(policy.status()) for name, policy in loaded.items()}
+    statuses = {name: team.status() for name, team in loaded.items()}
     return Results(_manifest(scenarios, statuses, command), played)
 
 
