@@ -43,7 +43,7 @@ class Health(IntEnum):
 
     @property
     def word(self) -> str:
-        return _HEALTH_WORDS[self]
+        return HEALTH_WORDS[self]
 
 
-_HEALTH_WORDS = ("healthy", "degraded", "critical")
+HEALTH_WORDS = ("healthy", "degraded", "critical")

@@ -11,7 +11,7 @@ from functools import lru_cache
 from chaosops.core.actions import Communicate
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import Message
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import HEALTH_WORDS, Role
 from chaosops.roles.company_prompt import company_lines
 from chaosops.roles.view import RoleView
 
@@ -88,7 +88,7 @@ def _classic_lines(view: RoleView) -> list[str]:
         parts.append("Metrics:")
         for name, health, replicas, cpu, memory, disk, latency, errors in metrics:
             parts.append(
-                f"{name} {health.word} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% "
+                f"{name} {HEALTH_WORDS[health]} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% "
                 f"lat {latency}ms err {errors}%"
             )
     elif health_list := view.health:

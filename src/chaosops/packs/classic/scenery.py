@@ -63,11 +63,6 @@ _CHANGE_ALERTS = {
 }
 
 
-class _Planned(NamedTuple):
-    line: LogLine
-    service: int | None  # shown only while this service is in trouble; None: always
-
-
 class _Timeline(Generic[T]):
     """Items in order of time, made step by step and only as far as somebody has read."""
 
@@ -100,79 +95,83 @@ class Scenery:
         return Marks.draw(Dice(key_of(self._key, "marks")))
 
     @cached_property
-    def _gauges(self) -> tuple[tuple[int, Strain, Strain], ...]:
-        """Per service: a key for its jitter, its readings at rest and in trouble."""
+    def _gauges(self) -> tuple[int, tuple[tuple[Strain, Strain], ...]]:
+        """A key for the jitter, and per service its readings at rest and in trouble."""
         gauges = []
         dice = Dice(key_of(self._key, "gauges"))
         for service in SERVICES:
             at_rest = _varied(_AT_REST[service], dice)
             trouble = self._symptoms.strain.get(service)
-            gauges.append((dice.bits(), at_rest, _varied(trouble, dice) if trouble else at_rest))
-        return tuple(gauges)
+            gauges.append((at_rest, _varied(trouble, dice) if trouble else at_rest))
+        return dice.bits(), tuple(gauges)
 
     def readings(self, state: State, step: int) -> tuple[ServiceReading, ...]:
+        key, gauges = self._gauges
+        # One draw gives every gauge of every service its own four bits: a jitter within 5 %.
+        bits = mix(key + step * STRIDE)
         out = []
-        shift = step * STRIDE
-        for service, health, replicas, (key, at_rest, trouble) in zip(
-            SERVICES, state.health, state.replicas, self._gauges, strict=True
+        for service, health, replicas, (at_rest, trouble) in zip(
+            SERVICES, state.health, state.replicas, gauges, strict=True
         ):
             cpu, memory, disk, latency, errors, growth = trouble if health else at_rest
             memory += growth * step
-            # One draw gives every gauge its own twelve bits: a jitter within 5 %.
-            bits = mix(key + shift)
             out.append(
                 ServiceReading(
                     service,
                     health,
                     replicas,
-                    min(100, cpu + cpu * ((bits & 4095) - 2048) // 40960),
-                    memory + memory * ((bits >> 12 & 4095) - 2048) // 40960,
-                    min(100, disk + disk * ((bits >> 24 & 4095) - 2048) // 163840),
-                    latency + latency * ((bits >> 36 & 4095) - 2048) // 40960,
-                    (errors + errors * ((bits >> 48 & 4095) - 2048) // 40960) / 10,
+                    cpu + cpu * ((bits & 15) - 8) // 160,
+                    memory + memory * ((bits >> 4 & 15) - 8) // 160,
+                    disk,
+                    latency + latency * ((bits >> 8 & 15) - 8) // 160,
+                    (errors + errors * ((bits >> 12 & 15) - 8) // 160) / 10,
                 )
             )
+            bits >>= 16
         return tuple(out)
 
     @cached_property
-    def _log_plan(self) -> _Timeline[_Planned]:
+    def _log_plan(self) -> _Timeline[LogLine]:
         dice = Dice(key_of(self._key, "logs"))
-        first = [self._planned(dice, step, dice.pick(_ROUTINE_LOGS)) for step in (-3, -2, -1)]
+        first = [self._written(dice, step, dice.pick(_ROUTINE_LOGS)) for step in (-3, -2, -1)]
         if self._red_herrings:
             first += [
-                self._planned(dice, dice.between(-2, 1), line)
+                self._written(dice, dice.between(-2, 1), line)
                 for line in dice.shuffled(RED_HERRINGS)[:3]
             ]
-        first += [self._planned(dice, 0, line, bound=True) for line in self._symptoms.logs]
+        first += [self._written(dice, 0, line) for line in self._symptoms.logs]
         first = dice.shuffled(first)
-        first.sort(key=lambda planned: planned.line.step)
+        first.sort(key=_STEP_OF)
 
-        def later(step: int) -> list[_Planned]:
+        def later(step: int) -> list[LogLine]:
             if step % 2 == 0:
-                return [self._planned(dice, step, dice.pick(self._symptoms.logs), bound=True)]
+                return [self._written(dice, step, dice.pick(self._symptoms.logs))]
             if dice.below(2) == 0:
                 return []
             noisy = self._red_herrings and dice.below(3) == 0
-            return [self._planned(dice, step, dice.pick(RED_HERRINGS if noisy else _ROUTINE_LOGS))]
+            return [self._written(dice, step, dice.pick(RED_HERRINGS if noisy else _ROUTINE_LOGS))]
 
-        return _Timeline(first, [planned.line.step for planned in first], later)
+        return _Timeline(first, [line.step for line in first], later)
 
-    def _planned(self, dice: Dice, step: int, line: Line, bound: bool = False) -> _Planned:
-        written = LogLine(step, line.service, line.level, line.write(dice, self._marks))
-        return _Planned(written, INDEX[line.service] if bound else None)
+    def _written(self, dice: Dice, step: int, line: Line) -> LogLine:
+        return LogLine(step, line.service, line.level, line.write(dice, self._marks))
 
     def logs(self, state: State, step: int) -> tuple[LogLine, ...]:
-        so_far = self._log_plan.until(step)
+        """A service that has recovered writes of its trouble no more: of its later lines
+        only routine is left."""
+        lines = self._log_plan.until(step)
         changes = state.changes
         if not changes:
-            return tuple([planned.line for planned in so_far])
-        recovered = {change.service for change in changes if not change.health}
-        lines = [
-            planned.line
-            for planned in so_far
-            if planned.service not in recovered
-            or not _healthy_at(changes, planned.service, planned.line.step)
-        ]
+            return tuple(lines)
+        recovered = {SERVICES[change.service] for change in changes if not change.health}
+        if recovered:
+            lines = [
+                line
+                for line in lines
+                if line.service not in recovered
+                or line.level == "INFO"
+                or not _healthy_at(changes, INDEX[line.service], line.step)
+            ]
         for change in changes:
             level, wordings = _CHANGE_LOGS[change.health]
             text = self._worded(change, wordings)
@@ -218,7 +217,7 @@ def _varied(strain: Strain, dice: Dice) -> Strain:
     cpu, memory, disk, latency, errors, growth = strain
     bits = dice.bits()
     return Strain(
-        min(99, cpu + cpu * (bits % 21 - 10) // 100),
+        min(95, cpu + cpu * (bits % 21 - 10) // 100),  # leaves room for the jitter
         memory + memory * ((bits >> 12) % 21 - 10) // 100,
         min(99, disk + disk * ((bits >> 24) % 5 - 2) // 100),
         latency + latency * ((bits >> 36) % 21 - 10) // 100,
@@ -227,7 +226,7 @@ def _varied(strain: Strain, dice: Dice) -> Strain:
     )
 
 
-def _healthy_at(changes: tuple[Change, ...], service: int | None, step: int) -> bool:
+def _healthy_at(changes: tuple[Change, ...], service: int, step: int) -> bool:
     """Had the service recovered by then, and not failed again?"""
     healthy = False
     for change in changes:
