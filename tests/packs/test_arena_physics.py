@@ -190,3 +190,19 @@ def test_a_restart_with_room_to_spare_tips_nobody() -> None:
         for place in range(len(company.services)):
             half = {place: Modifiers(capacity=0.4)}
             assert not any(health(flow(company, quiet, 0.2, company.replicas, half), promised))
+
+
+def test_two_faults_on_one_service_add_up() -> None:
+    both = Modifiers(capacity=0.5, errors=0.2).joined(Modifiers(capacity=0.4, errors=0.5))
+    assert both.capacity == pytest.approx(0.2)
+    assert both.errors == pytest.approx(0.6)
+    incident = incident_of(0)
+    place = next(i for i, kind in enumerate(incident.company.kinds) if kind == "api")
+    faults = [Fault(m, place, 1.0, True) for m in ("bad_config", "expired_certificate")]
+    errors = []
+    for at_work in ([faults[0]], [faults[1]], faults):
+        state, _ = incident.advance(
+            incident.without_cause()._replace(faults=tuple(at_work)), Noop(), (), 1
+        )
+        errors.append(state.flow.errors[place])
+    assert errors[2] > max(errors[:2])

@@ -245,6 +245,9 @@ VERBS: dict[str, type[Action]] = {
     )
 }
 
+# Words: they leave services and agents alone.
+TALK = frozenset({"noop", "communicate", "identify_root_cause"})
+
 # Repairs of a service: whoever tries one that does not help has made a wrong fix.
 REMEDY_VERBS = (
     "restart",

@@ -18,7 +18,8 @@ from chaosops.core.actions import (
     Throttle,
     WarmCache,
 )
-from chaosops.core.telemetry import AuditedAct, ServiceChange, TraceEntry
+from chaosops.core.telemetry import ServiceChange, TraceEntry
+from chaosops.roles.company_prompt import deepest_first, percent
 from chaosops.roles.view import RoleView
 
 
@@ -112,23 +113,15 @@ def remedy_for(cause: str, service: str, view: RoleView) -> Action | None:
 
 
 def roots(view: RoleView) -> list[str]:
-    """Failing services that call no failing service, worst first: trouble travels upwards."""
-    failing = {item.service: item.health for item in view.health if item.health}
-    calls = view.rules.calls
-    deepest = [s for s in failing if not any(callee in failing for callee in calls[s])]
-    return sorted(deepest, key=lambda service: -failing[service])
+    """Failing services that call no failing service, worst first."""
+    failing = deepest_first(view)
+    return [s for s in failing if not any(c in failing for c in view.rules.calls[s])]
 
 
-def change_pct(change: TraceEntry | ServiceChange | AuditedAct) -> int:
-    """How far a value was moved, signed."""
-    before, after = int(change.before), int(change.after)
-    return 100 * (after - before) // max(1, before)
-
-
-def harm_pct(attribute: str, change: TraceEntry | ServiceChange | AuditedAct) -> int:
+def harm_pct(attribute: str, change: TraceEntry | ServiceChange) -> int:
     """How far a value was moved in the direction that does damage; negative: the other way."""
     cause = CAUSE_OF.get(attribute)
-    return 0 if cause is None else change_pct(change) * RUNBOOK[cause].harmful
+    return 0 if cause is None else percent(change.before, change.after) * RUNBOOK[cause].harmful
 
 
 def is_beyond_limit(entry: TraceEntry, view: RoleView) -> bool:

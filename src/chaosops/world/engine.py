@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from chaosops.core.actions import (
+    TALK,
     Action,
     Communicate,
     FlagRogue,
@@ -28,7 +29,6 @@ from chaosops.core.vocabulary import Role
 from chaosops.world.incident import Incident, Pack, State
 
 _ROLES = frozenset(Role)
-_TALK = frozenset({"noop", "communicate", "identify_root_cause"})  # leaves services alone
 _NOTHING = Noop()
 
 
@@ -78,7 +78,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     wrong_fix = second_order = named_now = caught_now = false_flag = False
 
     trouble = refusal(rules, role, action)
-    if trouble is None and verb not in _TALK:
+    if trouble is None and verb not in TALK:
         state, helps, second_order, trouble, finding = incident.act(state, action, count)
         wrong_fix = helps is False
         if finding is not None:

@@ -60,24 +60,22 @@ class ArenaIncident(NamedTuple):
         return self.plot.rogue
 
     def first_state(self) -> State:
-        mechanism = MECHANISMS[self.plot.mechanism]
-        state = State(
-            calm(self.company),
-            self.company.replicas,
-            (Fault(mechanism.id, self.plot.target, mechanism.first_severity, True),),
-        )
-        for step in range(1 - _WARM_UP, 1):
-            state = state._replace(flow=self._flow(state, step))
-        while not self.health(state)[self.plot.target]:
+        mechanism, place = MECHANISMS[self.plot.mechanism], self.plot.target
+        fault = Fault(mechanism.id, place, mechanism.first_severity, True)
+        state = self._warmed_up((fault,))
+        while not self.health(state)[place]:
             # A service with much room to spare: the fault has been worse there.
-            fault = state.faults[0]
-            state = state._replace(faults=(fault._replace(severity=fault.severity + 0.1),))
+            fault = fault._replace(severity=fault.severity + 0.1)
+            state = state._replace(faults=(fault,))
             state = state._replace(flow=self._flow(state, 0))
         return state
 
     def without_cause(self) -> State:
         """The same company on a day on which nothing happened."""
-        state = State(calm(self.company), self.company.replicas, ())
+        return self._warmed_up(())
+
+    def _warmed_up(self, faults: tuple[Fault, ...]) -> State:
+        state = State(calm(self.company), self.company.replicas, faults)
         for step in range(1 - _WARM_UP, 1):
             state = state._replace(flow=self._flow(state, step))
         return state
@@ -156,7 +154,8 @@ class ArenaIncident(NamedTuple):
             return Effect(state)  # it was done before and is still taking effect
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
         state = state._replace(faults=faults)
-        if not self.is_contained(state) and fault.target == self.plot.target:
+        # Wherever it struck: its own mechanism is the rogue's signature.
+        if not self.is_contained(state) and fault.mechanism == self.plot.mechanism:
             state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
         return Effect(state, helps=True)
 
@@ -220,13 +219,13 @@ class ArenaIncident(NamedTuple):
         return places[(places.index(self.plot.target) + 1) % len(places)]
 
     def _flow(self, state: State, step: int) -> Flow:
-        modifiers = {}
-        for mechanism, target, severity, _ in state.faults:
-            modifiers[target] = MECHANISMS[mechanism].effect.at(severity)
+        at_work = [(target, MECHANISMS[m].effect.at(sev)) for m, target, sev, _ in state.faults]
         if state.restarting is not None and step <= state.restarting[1]:
-            place = state.restarting[0]
-            hurt = modifiers.get(place, Modifiers())
-            modifiers[place] = hurt._replace(capacity=hurt.capacity * _RESTARTING.capacity)
+            at_work.append((state.restarting[0], _RESTARTING))
+        modifiers: dict[int, Modifiers] = {}
+        for target, effect in at_work:
+            known = modifiers.get(target)
+            modifiers[target] = effect if known is None else known.joined(effect)
         return flow(self.company, state.flow, self.company.wave(step), state.replicas, modifiers)
 
     def sense(self, state: State, step: int) -> Sensors:

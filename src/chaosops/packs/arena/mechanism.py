@@ -34,6 +34,16 @@ class Modifiers(NamedTuple):
             1.0 + (self.outflow - 1.0) * severity,
         )
 
+    def joined(self, other: Modifiers) -> Modifiers:
+        """Two things that are wrong with one service at once."""
+        return Modifiers(
+            self.capacity * other.capacity,
+            1.0 - (1.0 - self.errors) * (1.0 - other.errors),
+            self.latency * other.latency,
+            self.inflow * other.inflow,
+            self.outflow * other.outflow,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:

@@ -46,6 +46,7 @@ class Scenery:
         self.change = change
         self._noise = noise
         self._key = key_of(company.key, "scenery")
+        self._routine: dict[int, list[TraceEntry]] = {}
 
     @cached_property
     def history(self) -> tuple[TraceEntry, ...]:
@@ -63,10 +64,6 @@ class Scenery:
             act.reason,
             number,
         )
-
-    @cached_property
-    def _routine(self) -> dict[int, list[TraceEntry]]:
-        return {}
 
     def routine(self, step: int) -> list[TraceEntry]:
         """What the fleet would do at a step of the incident, quarantined agents included."""
