@@ -106,7 +106,9 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     for axis in (rewards, solved):
         axis.set_xticks(range(len(tiers)), tiers)
         axis.set_xlim(-0.4, len(tiers) - 0.6)
-    solved.legend(frameon=False, loc="lower left")
+    # Below the drawing: inside it some policy's line always passes through.
+    handles, labels = solved.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     return save_figure(figure, path)
 
 
