@@ -91,14 +91,13 @@ class Env:
 
         Whatever comes is read like a reply, so a malformed action is a miscommunication too.
         """
-        reply = action if isinstance(action, str) else None
         if isinstance(action, Mapping):
             chosen = parse_object(action)
         elif isinstance(action, KINDS):
             chosen = parse_object(to_wire(action))
         else:
             chosen = parse(action)
-        turn = self.play(Decision(chosen, reply))
+        turn = self.play(Decision(chosen))
         info = {
             "role": turn.role.value,
             "rubrics": dict(turn.score.rubrics),

@@ -7,10 +7,27 @@ from typing import NamedTuple
 
 from chaosops.core.actions import Action
 
+Chat = tuple[Mapping[str, str], ...]  # messages in the form every model API takes
+
+
+class Exchange(NamedTuple):
+    """What a language model was sent for one decision, and what it wrote.
+
+    ``attempts`` above 1: a reply could not be read, and the model was shown its error;
+    ``prompt`` is then the whole conversation.
+    """
+
+    prompt: Chat
+    reply: str
+    tokens_read: int
+    tokens_written: int
+    attempts: int = 1
+
 
 class Decision(NamedTuple):
-    """A policy's answer: the action, and what else it has to say about it."""
+    """A policy's answer: the action, how suspicious each fleet agent looks, and, where a
+    language model decided, its exchange."""
 
     action: Action
-    reply: str | None = None
     suspicion: Mapping[str, float] | None = None
+    exchange: Exchange | None = None
