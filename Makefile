@@ -4,6 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TESTABLE := $(VENV)/.testable
+# The CPU build of torch serves the tests; name another with TORCH=...
+TORCH ?= torch==2.13.0
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: setup demo test check bench clean
 
@@ -13,14 +17,22 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ChaosOps needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) --upgrade pip
+	$(INSTALL) --editable '.[endpoints,figures,local]'
+	$(BIN)/chaosops weights
+	@touch $@
+
+# Torch first and by its version: a range may pull in gigabytes that nobody needs here.
+$(TESTABLE): $(READY)
+	$(INSTALL) '$(TORCH)'
+	$(INSTALL) --editable '.[dev]'
+	$(BIN)/chaosops weights --dense
 	@touch $@
 
 demo: $(READY)
 	@$(BIN)/chaosops demo --out results/demo
 
-check: $(READY)
+check: $(TESTABLE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

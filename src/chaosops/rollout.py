@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -42,7 +43,7 @@ def load_team(text: str) -> Team:
     >>> load_team("oversight=random,others=oracle").seats[Role.DEV].name
     'oracle'
     """
-    if "=" not in text:
+    if text.partition("=")[0].strip() not in (*Role, "others") and _is_one_policy(text):
         return Team.of(load_policy(text))
     named: dict[str, str] = {}
     for part in text.split(","):
@@ -60,6 +61,11 @@ def load_team(text: str) -> Team:
     # One instance per policy: a model that takes three seats is loaded once and asked once.
     loaded = {policy: load_policy(policy) for policy in named.values()}
     return Team({role: loaded[named.get(role) or named["others"]] for role in Role}, text)
+
+
+def _is_one_policy(text: str) -> bool:
+    """A model's options have an ``=`` too; a team has one before any colon or slash."""
+    return "=" not in re.split(r"[:/+]", text, maxsplit=1)[0]
 
 
 class Table:

@@ -180,6 +180,7 @@ def test_eval_writes_all_its_files(cli: Cli, tmp_path: Path) -> None:
     )
     assert code == 0
     names = {
+        "episodes.jsonl",
         "results.json",
         "summary.json",
         "table.md",

@@ -161,6 +161,7 @@ def test_eval_of_the_arena_writes_its_files(cli: Callable[..., Outcome], tmp_pat
     )
     assert code == 0
     assert {path.name for path in out.iterdir()} == {
+        "episodes.jsonl",
         "results.json",
         "summary.json",
         "monitor.json",

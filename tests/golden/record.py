@@ -14,7 +14,7 @@ from pathlib import Path
 
 from chaosops import Env, Scenario, Team, load_pack, load_policy, make_scenario, play
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.roles.prompt import render
+from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
 
 FOLDER = Path(__file__).parent
@@ -69,9 +69,10 @@ def golden_prompts() -> dict[str, str]:
         env = Env(scenario)
         for turn in play(scenario, Team.of(load_policy("heuristic"))).turns[:8]:
             view = env.view
-            system, user = (message["content"] for message in render(view))
-            prompts.setdefault(f"{scenario.pack} {view.role} system", system)
-            prompts[f"{scenario.pack} {view.role} step {view.step + 1}"] = user
+            for style in Style:
+                system, user = (message["content"] for message in render(view, style))
+                prompts.setdefault(f"{scenario.pack} {view.role} {style} system", system)
+                prompts[f"{scenario.pack} {view.role} {style} step {view.step + 1}"] = user
             env.play(turn.decision)
     return prompts
 

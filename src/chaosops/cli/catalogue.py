@@ -6,7 +6,8 @@ import argparse
 
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import PACKS, load_pack
-from chaosops.policies.registry import POLICY_NAMES
+from chaosops.policies.llm.spec import OPTIONS
+from chaosops.policies.registry import MODEL_FORMS, POLICY_NAMES
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -20,4 +21,5 @@ def execute(args: argparse.Namespace) -> int:
             print("  splits: " + ", ".join(pack.splits))
         print("  tiers: " + ", ".join(f"{t} (at most {pack.limits[t]} steps)" for t in Tier))
     print("policies: " + ", ".join(POLICY_NAMES))
+    print("models: " + ", ".join(MODEL_FORMS) + "; options: " + ", ".join(OPTIONS))
     return 0

@@ -75,6 +75,13 @@ def build_parser() -> argparse.ArgumentParser:
     _policy_option(run)
     run.add_argument("--json", action="store_true", help="print the whole episode as JSON")
     run.add_argument("--prompts", action="store_true", help="print what each role was shown")
+    run.add_argument("--record", type=Path, metavar="FILE", help="save it for chaosops replay")
+
+    replay = command("replay", "replay", "play a recorded episode again, without its policies")
+    replay.add_argument("file", type=Path, metavar="FILE", help="from run --record, or from eval")
+    replay.add_argument("--prompts", action="store_true", help="print prompts and replies")
+    replay.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown")
+    replay.add_argument("--html", type=Path, metavar="FILE", help="write it as one HTML page")
 
     watch_options(command("watch", "watch", "watch an episode live"))
 
@@ -111,6 +118,11 @@ def build_parser() -> argparse.ArgumentParser:
 
     _arena_commands(command("arena", "arena", "look into the arena pack"))
 
+    weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (93 MB), once")
+    weights.add_argument(
+        "--dense", action="store_true", help="unpack it for transformers too (269 MB)"
+    )
+
     command("list", "catalogue", "list packs, scenarios, tiers and policies")
     return parser
 
@@ -137,7 +149,8 @@ def _policy_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         default="oracle",
-        help="a policy, or a team such as oversight=random,others=oracle (default: %(default)s)",
+        help="a policy, a model (local:smollm2, hf:OWNER/NAME, openai:MODEL@URL, PATH), or a team "
+        "such as oversight=local:smollm2,others=oracle (default: %(default)s)",
     )
 
 
@@ -186,6 +199,23 @@ def _eval_options(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
     )
     parser.add_argument("--no-figures", action="store_true", help="write no PNG files")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with the evaluation that was stopped in this folder, with equal arguments",
+    )
+    parser.add_argument(
+        "--side-by-side",
+        type=whole(1),
+        default=64,
+        metavar="N",
+        help="episodes played at once; more ask a model in larger batches (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--save-episodes",
+        action="store_true",
+        help="save every episode of a language model for chaosops replay, in OUT/episodes",
+    )
 
 
 def _arena_commands(parser: argparse.ArgumentParser) -> None:

@@ -4,53 +4,69 @@ from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode
+from chaosops.core.files import open_file
 from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
 from chaosops.evaluation.twin import twin_of
 from chaosops.packs import load_pack
-from chaosops.report.transcript import closing_lines, header_line, turn_line
+from chaosops.recording import write_recording
+from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
-from chaosops.rollout import Table, load_team, watch
+from chaosops.rollout import load_team, play
 from chaosops.version import VERSION
 
 
 def execute(args: argparse.Namespace) -> int:
     scenario = chosen_scenario(args)
-    table = Table(Env(scenario), load_team(args.policy))
-    prompts = []
-    view = table.env.view
-    lines = [header_line(table.episode), ""]
-    for _ in watch([table]):
-        prompts.append(render(view))
-        if args.prompts:
-            lines += ["", *(f"    {line}" for line in prompts[-1][1]["content"].splitlines())]
-        lines.append(turn_line(table.episode.turns[-1]))
-        view = table.env.view
+    team = load_team(args.policy)
+    if args.record:
+        open_file(args.record, "--record")
+    episode = play(scenario, team)
+    manifest = {
+        "command": args.command_line,
+        "version": VERSION,
+        "commit": source_commit() if args.json or args.record else None,
+        "pack_hash": load_pack(scenario.pack).content_hash(),
+        "policy_status": team.status(),
+    }
+    if args.record:
+        write_recording(args.record, episode, manifest)
+    prompts = shown_prompts(episode) if args.prompts else []
     if args.json:
-        pack = load_pack(scenario.pack)
-        wire = {
-            "command": args.command_line,
-            "version": VERSION,
-            "commit": source_commit(),
-            "pack_hash": pack.content_hash(),
-            "policy_status": table.team.status(),
-            **table.episode.to_wire(),
-        }
-        if scenario.pack == "arena":
-            wire["twin"] = twin_of(table.episode)._asdict()
-        if args.prompts:
-            for turn, prompt in zip(wire["turns"], prompts, strict=True):
-                turn["prompt"] = prompt
-        print(json.dumps(wire, indent=1))
+        print(json.dumps(_wire(episode, manifest, prompts), indent=1))
     else:
-        print("\n".join([*lines, "", *closing_lines(table.episode), *_twin_lines(table.episode)]))
+        print("\n".join([transcript(episode, prompts), *twin_lines(episode)]))
+        if args.record:
+            print(f"\nrecorded: {args.record}")
     return 0
 
 
-def _twin_lines(episode: Episode) -> list[str]:
+def shown_prompts(episode: Episode) -> list[Chat]:
+    """What each role was shown: what a model was sent, or what it would have been sent."""
+    env = Env(episode.scenario)
+    prompts: list[Chat] = []
+    for turn in episode.turns:
+        exchange = turn.decision.exchange
+        prompts.append(tuple(render(env.view)) if exchange is None else exchange.prompt)
+        env.play(turn.decision)
+    return prompts
+
+
+def _wire(episode: Episode, manifest: dict[str, Any], prompts: list[Chat]) -> dict[str, Any]:
+    wire = {**manifest, **episode.to_wire()}
+    if episode.scenario.pack == "arena":
+        wire["twin"] = twin_of(episode)._asdict()
+    for turn, prompt in zip(wire["turns"], prompts, strict=False):
+        turn["prompt"] = [dict(message) for message in prompt]
+    return wire
+
+
+def twin_lines(episode: Episode) -> list[str]:
     """What it cost the users, where the world counts requests."""
     if episode.scenario.pack != "arena":
         return []

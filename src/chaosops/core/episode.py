@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import to_wire
-from chaosops.core.decision import Decision
+from chaosops.core.decision import Decision, Exchange
 from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
@@ -72,6 +72,25 @@ class Episode:
         return sum(turn.decision.action.verb == "unreadable" for turn in self.turns)
 
     @property
+    def exchanges(self) -> list[Exchange]:
+        """What language models were asked; none where scripts played."""
+        exchanges = [turn.decision.exchange for turn in self.turns]
+        return [exchange for exchange in exchanges if exchange is not None]
+
+    @property
+    def tokens_read(self) -> int:
+        return sum(exchange.tokens_read for exchange in self.exchanges)
+
+    @property
+    def tokens_written(self) -> int:
+        return sum(exchange.tokens_written for exchange in self.exchanges)
+
+    @property
+    def retries(self) -> int:
+        """How often a model was shown the error of its reply and asked again."""
+        return sum(exchange.attempts - 1 for exchange in self.exchanges)
+
+    @property
     def rogue_caught(self) -> bool | None:
         """None where there was no rogue to catch."""
         if self.rogue is None:
@@ -98,10 +117,21 @@ class Episode:
             "false_flags": self.false_flags,
             "miscommunications": self.miscommunications,
             "unreadable_replies": self.unreadable_replies,
+            **self._model_figures(),
             "rogue": self.rogue,
             "rogue_caught": self.rogue_caught,
             "rubrics": self.rubric_totals,
             "turns": [turn_to_wire(turn) for turn in self.turns],
+        }
+
+    def _model_figures(self) -> dict[str, int]:
+        """A script reads no tokens; to say that it read none would be a figure about nothing."""
+        if not self.exchanges:
+            return {}
+        return {
+            "tokens_read": self.tokens_read,
+            "tokens_written": self.tokens_written,
+            "retries": self.retries,
         }
 
 
@@ -111,10 +141,12 @@ def turn_to_wire(turn: Turn) -> dict[str, Any]:
         for name, value in turn.events._asdict().items()
         if value not in (False, None) and name != "step"
     }
+    exchange = turn.decision.exchange
     return {
         "step": turn.events.step,
         "role": turn.role.value,
         **to_wire(turn.decision.action),
+        **({} if exchange is None else {"reply": exchange.reply}),
         "events": events,
         "reward": turn.score.total,
         "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
+from chaosops.evaluation.journal import Journal
 from chaosops.evaluation.results import Results, source_commit
 from chaosops.packs import load_pack
-from chaosops.rollout import load_team, play_many
+from chaosops.rollout import Team, load_team, play_many
 from chaosops.version import VERSION
 
 
@@ -20,37 +21,61 @@ def evaluate(
     *,
     command: str = "",
     progress: Callable[[str, int, int], None] = lambda policy, done, total: None,
+    side_by_side: int = 64,
+    journal: Journal | None = None,
 ) -> Results:
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
-    All of them are loaded before anything is played."""
+    All of them are loaded before anything is played; what a journal holds is not played again."""
     if len(set(policies)) != len(policies):
         raise BadInput(f"each policy can be evaluated once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
     loaded = {name: load_team(name) for name in policies}
-    played: dict[str, list[Episode]] = {}
+    source = _source(scenarios)
+    played: dict[str, list[Episode]] = {name: [] for name in loaded}
+    if journal is not None:
+        played |= journal.open({**source, "policies": _statuses(loaded)}, scenarios)
     for name, team in loaded.items():
-        episodes: list[Episode] = []
-        for episode in play_many(scenarios, team):
+        episodes = played[name]
+        progress(name, len(episodes), len(scenarios))
+        missing = scenarios[len(episodes) :]
+        for episode in play_many(missing, team, side_by_side=side_by_side):
+            if journal is not None:
+                journal.add(name, episode, team.status())
             episodes.append(episode)
             progress(name, len(episodes), len(scenarios))
-        played[name] = episodes
-    statuses = {name: team.status() for name, team in loaded.items()}
-    return Results(_manifest(scenarios, statuses, command), played)
+    statuses = _statuses(loaded)
+    if journal is not None:
+        statuses = journal.with_earlier(statuses)
+    return Results(_manifest(command, source, scenarios, statuses), played)
 
 
-def _manifest(
-    scenarios: Sequence[Scenario], statuses: dict[str, dict[str, Any]], command: str
-) -> dict[str, Any]:
-    packs = sorted({scenario.pack for scenario in scenarios})
+def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
+    return {name: team.status() for name, team in teams.items()}
+
+
+def _source(scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """Which code and which worlds."""
+    packs = {name: load_pack(name) for name in sorted({s.pack for s in scenarios})}
     return {
-        "command": command,
         "version": VERSION,
         "commit": source_commit(),
         "packs": {
-            name: {"version": load_pack(name).version, "hash": load_pack(name).content_hash()}
-            for name in packs
+            name: {"version": pack.version, "hash": pack.content_hash()}
+            for name, pack in packs.items()
         },
+    }
+
+
+def _manifest(
+    command: str,
+    source: Mapping[str, Any],
+    scenarios: Sequence[Scenario],
+    statuses: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
+        "command": command,
+        **source,
         "splits": sorted({scenario.split for scenario in scenarios if scenario.split}),
         "tiers": sorted({scenario.tier.value for scenario in scenarios}),
         "seeds": sorted({scenario.seed for scenario in scenarios}),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
+from chaosops.core.files import write_text as write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.statistics import bootstrap_ci95, mean
 
@@ -66,6 +66,18 @@ def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str,
         "rogue_caught": mean([bool(episode.rogue_caught) for episode in with_rogue]),
         "false_flag_rate": mean([episode.false_flags for episode in benign]),
         "wrong_fixes": mean([episode.wrong_fixes for episode in episodes]),
+        **_model_figures(episodes),
+    }
+
+
+def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
+    """Means per episode, for policies that asked a language model."""
+    if not any(episode.exchanges for episode in episodes):
+        return {}
+    return {
+        "unreadable_replies": mean([episode.unreadable_replies for episode in episodes]),
+        "tokens_read": mean([episode.tokens_read for episode in episodes]),
+        "tokens_written": mean([episode.tokens_written for episode in episodes]),
     }
 
 
@@ -80,13 +92,6 @@ def open_folder(path: Path) -> Path:
         reason = error.strerror or error
         raise BadInput(f"cannot write to folder {path}: {reason}; choose another --out") from None
     return path
-
-
-def write_text(path: Path, text: str) -> None:
-    """Whole or not at all: a reader never sees half a file."""
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
 
 
 def save(results: Results, folder: Path) -> list[Path]:

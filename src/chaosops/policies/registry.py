@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from chaosops.core.errors import UnknownName
+from chaosops.policies.llm.spec import is_model
 from chaosops.policies.protocol import Policy
 
 # name -> where it lives; imported when it is asked for.
@@ -18,6 +19,7 @@ _POLICIES = {
 }
 
 POLICY_NAMES = tuple(_POLICIES)
+MODEL_FORMS = ("local:smollm2", "hf:OWNER/NAME", "openai:MODEL@URL", "PATH")
 
 
 def load_policy(name: str) -> Policy:
@@ -25,8 +27,12 @@ def load_policy(name: str) -> Policy:
     >>> load_policy("oracle").status()["sees_truth"]
     True
     """
+    if is_model(name):
+        from chaosops.policies.llm.loading import load_model_policy
+
+        return load_model_policy(name)
     if name not in _POLICIES:
-        raise UnknownName("policy", name, POLICY_NAMES)
+        raise UnknownName("policy", name, (*POLICY_NAMES, *MODEL_FORMS))
     module, _, attribute = _POLICIES[name].partition(":")
     policy: Policy = getattr(import_module(module), attribute)()
     return policy

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chaosops.core.episode import Turn
+from chaosops.core.vocabulary import Role
 from chaosops.evaluation.results import Results
 
 HEADERS = (
@@ -20,6 +22,15 @@ HEADERS = (
     "wrong fixes",
 )
 MISSING = "n/a"
+
+MODEL_FIELDS = ("model", "revision", "adapter", "backend", "format")
+MODEL_HEADERS = (
+    "policy",
+    *MODEL_FIELDS,
+    "unreadable replies",
+    "tokens read / written per episode",
+)
+UNKNOWN = "\N{EN DASH}"
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:
@@ -50,20 +61,73 @@ def markdown_table(summary: Sequence[Mapping[str, Any]]) -> str:
     return aligned(HEADERS, [cells(row) for row in summary])
 
 
-def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table that reads well as plain text too: two columns of words, then numbers."""
+def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]], words: int = 2) -> str:
+    """A Markdown table that reads well as plain text too: columns of words, then numbers."""
     table = [list(headers), *map(list, rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(headers))]
 
     def line(row: Sequence[str]) -> str:
         padded = [
-            text.ljust(width) if i < 2 else text.rjust(width)
+            text.ljust(width) if i < words else text.rjust(width)
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         return "| " + " | ".join(padded) + " |"
 
-    rule = ["-" * width if i < 2 else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
+    rule = ["-" * width if i < words else "-" * (width - 1) + ":" for i, width in enumerate(widths)]
     return "\n".join([line(table[0]), line(rule), *(line(row) for row in table[1:])])
+
+
+def model_table(results: Results) -> str:
+    """What each language model was and how it wrote; empty where none took part."""
+    rows = []
+    for policy, episodes in results.episodes.items():
+        for roles, status in by_seat(results.manifest["policies"].get(policy, {})):
+            turns = [
+                [turn for turn in episode.turns if turn.role in roles and turn.decision.exchange]
+                for episode in episodes
+            ]
+            if any(turns):
+                fields = [_field(status.get(name)) for name in MODEL_FIELDS]
+                rows.append([_field(policy), *fields, *_model_figures(turns)])
+    if not rows:
+        return ""
+    return f"Language models:\n\n{aligned(MODEL_HEADERS, rows, words=6)}"
+
+
+def by_seat(status: Mapping[str, Any]) -> list[tuple[tuple[Role, ...], Mapping[str, Any]]]:
+    """A team's status taken apart: which roles have which.
+
+    >>> mixed = {"oversight": {"kind": "model"}, "dev": {"kind": "scripted"}}
+    >>> [(*map(str, roles), of["kind"]) for roles, of in by_seat(mixed)]
+    [('oversight', 'model'), ('dev', 'scripted')]
+    """
+    if "kind" in status or not status:
+        return [(tuple(Role), status)]
+    groups: list[tuple[tuple[Role, ...], Mapping[str, Any]]] = []
+    for role in (role for role in Role if role in status):
+        for i, (roles, known) in enumerate(groups):
+            if known == status[role]:
+                groups[i] = ((*roles, role), known)
+                break
+        else:
+            groups.append(((role,), status[role]))
+    return groups
+
+
+def _field(value: object) -> str:
+    """A pipe would end the cell, a line break the table."""
+    text = "" if value is None else " ".join(str(value).split()).replace("|", "\\|")
+    return text or UNKNOWN
+
+
+def _model_figures(turns: Sequence[Sequence[Turn]]) -> list[str]:
+    """Means over episodes of the turns that a model took."""
+    taken = [turn for episode in turns for turn in episode]
+    exchanges = [turn.decision.exchange for turn in taken if turn.decision.exchange]
+    unreadable = sum(turn.decision.action.verb == "unreadable" for turn in taken)
+    read = sum(exchange.tokens_read for exchange in exchanges) / len(turns)
+    written = sum(exchange.tokens_written for exchange in exchanges) / len(turns)
+    return [f"{unreadable / len(turns):.2f}", f"{read:,.0f} / {written:,.0f}"]
 
 
 def warnings(results: Results) -> list[str]:
@@ -92,4 +156,6 @@ def markdown_report(results: Results) -> str:
         markdown_table(results.summary()),
         "",
     ]
+    if models := model_table(results):
+        parts += [models, ""]
     return "\n".join(parts)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import role_on_turn
@@ -18,6 +20,9 @@ _EVENT_WORDS = {
     "false_flag": "false flag",
 }
 
+# Controls but tab and newline, halves of characters, and marks that turn the text around.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def outcome_words(turn: Turn) -> str:
     """What came of a turn, in a few words."""
@@ -27,9 +32,18 @@ def outcome_words(turn: Turn) -> str:
     return ", ".join(words)
 
 
+def printable(text: str) -> str:
+    """A model writes anything: nothing of it may steer a terminal or break a file.
+
+    >>> printable("red \\x1b[31m, half a \\ud83d, one\\ttab")
+    'red \\ufffd[31m, half a \\ufffd, one\\ttab'
+    """
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
 def deed_words(turn: Turn, width: int) -> str:
     """What a role did, cut to a width."""
-    text = str(turn.decision.action).replace("\n", " ")
+    text = printable(str(turn.decision.action)).replace("\n", " ")
     if turn.decision.action.verb == "communicate":
         text = f'"{text}"'
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -62,27 +76,50 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
+def resolution_words(episode: Episode) -> str:
+    return f"resolved in {count(episode.steps, 'step')}" if episode.resolved else "NOT resolved"
+
+
+def rogue_words(episode: Episode) -> str:
+    if episode.rogue is None:
+        return "no rogue"
+    return f"rogue {episode.rogue} {'caught' if episode.rogue_caught else 'NOT caught'}"
+
+
+def steps_with(episode: Episode, event: str) -> list[int]:
+    """When something happened, by the name of its event."""
+    return [turn.events.step for turn in episode.turns if getattr(turn.events, event)]
+
+
 def closing_lines(episode: Episode) -> list[str]:
     rubrics = ", ".join(f"{name} {value:+.1f}" for name, value in episode.rubric_totals.items())
-    if episode.rogue is None:
-        rogue = "no rogue"
-    else:
-        fate = "caught" if episode.rogue_caught else "NOT caught"
-        rogue = f"rogue {episode.rogue} {fate}"
     mistakes = (
         f"{count(episode.false_flags, 'false flag')}, {count(episode.wrong_fixes, 'wrong fix')}"
     )
-    state = f"resolved in {count(episode.steps, 'step')}" if episode.resolved else "NOT resolved"
     return [
-        f"it was {episode.cause}: {state}, {rogue}, {mistakes}",
+        f"it was {episode.cause}: {resolution_words(episode)}, {rogue_words(episode)}, {mistakes}",
         f"reward {episode.reward:+.1f} ({rubrics})",
     ]
 
 
-def transcript(episode: Episode) -> str:
+def transcript(episode: Episode, prompts: Sequence[Chat] = ()) -> str:
+    """With ``prompts`` (one a turn) also what each role was shown and what a model replied."""
     lines = [header_line(episode), ""]
-    lines += [turn_line(turn) for turn in episode.turns]
+    for i, turn in enumerate(episode.turns):
+        if prompts:
+            lines += ["", *exchange_lines(turn, prompts[i])]
+        lines.append(turn_line(turn))
     return "\n".join([*lines, "", *closing_lines(episode)])
+
+
+def exchange_lines(turn: Turn, prompt: Chat) -> list[str]:
+    """Prompt and reply, indented; the system prompt, the same on all turns, is left out."""
+    asked = [message["content"] for message in prompt if message.get("role") != "system"]
+    lines = [f"    {line}" for content in asked for line in printable(content).splitlines()]
+    if turn.decision.exchange is not None:
+        reply = printable(turn.decision.exchange.reply).splitlines() or [""]
+        lines += [f"  > {line}" for line in reply]
+    return lines
 
 
 def versus_transcript(episodes: Sequence[Episode], width: int = 28) -> str:

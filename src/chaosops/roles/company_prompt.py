@@ -1,9 +1,9 @@
 """The changing part of a prompt in a company with a call graph: short, the trouble first.
 
 A large company does not fit into a small model's attention. What is failing comes first,
-what it calls before what calls it; of the trace, what was done to failing services lately,
-with the size of each change beside its agent's limit. All of it can be worked out from the
-view; nothing is added to it.
+what it calls before what calls it; of the trace, what was lately done to the deepest failing
+service, acts on one thing side by side, the size of each beside its agent's limit. All of it
+can be worked out from the view; nothing is added to it.
 """
 
 from __future__ import annotations
@@ -20,27 +20,28 @@ from chaosops.core.telemetry import (
 from chaosops.core.vocabulary import Role
 from chaosops.roles.view import RoleView
 
-FAILING_LINES = 3
-LOG_LINES = 6
-NEAR_LINES = 10
-FAR_LINES = 3
-RECENT = -12  # minutes of the trace that are shown for failing services
+METRIC_LINES = 2
+LOG_LINES = {Role.SRE: 6, Role.OVERSIGHT: 2}
+TRACE_LINES = 8  # on the deepest failing service
+RECENT = -12  # minutes of the trace that are shown
 
 
 def company_lines(view: RoleView) -> list[str]:
     """All but the step and the chat."""
-    order = deepest_first(view)
     if view.role is Role.MANAGER:
         alerts = [f"{alert.severity} {alert.service}" for alert in view.alerts]
         return ["Alerts: " + (", ".join(alerts) or "none")]
+    order = deepest_first(view)
     if not order:
-        return ["Nothing is failing.", *_trace_lines(view, order), *_finding_lines(view)]
+        return ["Nothing is failing.", *_finding_lines(view)]
     if view.role is Role.DEV:
         words = {item.service: item.health.word for item in view.health}
         return ["Failing, deepest first: " + ", ".join(f"{s} {words[s]}" for s in order)]
+    readings = {reading.service: reading for reading in view.metrics}
+    shown = METRIC_LINES if view.role is Role.SRE else 0
     return [
-        *_failing_lines(view.metrics, order),
-        *_log_lines(view.logs, order),
+        *_failing_lines(readings, order, shown),
+        *_log_lines(view.logs, order, LOG_LINES[view.role]),
         *_trace_lines(view, order),
         *_finding_lines(view),
     ]
@@ -57,51 +58,45 @@ def deepest_first(view: RoleView) -> list[str]:
     return sorted(failing, key=above)
 
 
-def _failing_lines(metrics: Sequence[ServiceReading], order: list[str]) -> list[str]:
-    by_name = {reading.service: reading for reading in metrics}
-    lines = ["Failing, deepest first:"]
-    for service in order[:FAILING_LINES]:
-        _, health, replicas, cpu, memory, disk, latency, errors = by_name[service]
+def _failing_lines(readings: dict[str, ServiceReading], order: list[str], shown: int) -> list[str]:
+    errors = ", ".join(f"{service} {readings[service].error_pct}%" for service in order)
+    lines = ["Failing, deepest first: " + errors]
+    for service in order[:shown]:
+        _, health, replicas, cpu, memory, disk, latency, _ = readings[service]
         lines.append(
             f"{service} {health.word} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% "
-            f"lat {latency}ms err {errors}%"
+            f"lat {latency}ms"
         )
-    rest = [f"{service} err {by_name[service].error_pct}%" for service in order[FAILING_LINES:]]
-    return lines + (["and " + ", ".join(rest)] if rest else [])
+    return lines
 
 
-def _log_lines(logs: Sequence[LogLine], order: list[str]) -> list[str]:
+def _log_lines(logs: Sequence[LogLine], order: list[str], shown: int) -> list[str]:
     """Of the deepest services first: their callers mostly complain about them."""
     rank = {service: i for i, service in enumerate(order)}
     worth = sorted(
         (line for line in logs if line.level != "INFO"),
         key=lambda line: (rank.get(line.service, 99), -line.step),
     )
-    return ["Logs:"] + [f"{x.step:+d} {x.service} {x.text}" for x in worth[:LOG_LINES]]
+    return ["Logs:"] + [f"{x.step:+d} {x.service} {x.text}" for x in worth[:shown]]
 
 
 def _trace_lines(view: RoleView, order: list[str]) -> list[str]:
     if not view.trace:
         return []
-    failing = set(order)
-    near = [e for e in view.trace if e.target in failing and e.step >= RECENT]
-    far = [e for e in view.trace if e.target not in failing]
-    rank = {service: i for i, service in enumerate(order)}
-    near.sort(key=lambda entry: rank[entry.target])
-    return [
-        "Fleet on failing services:",
-        *(_trace_line(entry, view) for entry in near[:NEAR_LINES]),
-        "Fleet elsewhere, latest:",
-        *(_trace_line(entry, view) for entry in far[-FAR_LINES:]),
-    ]
+    deepest = order[0]
+    acts = [e for e in view.trace if e.target == deepest and e.step >= RECENT][-TRACE_LINES:]
+    acts.sort(key=lambda entry: (entry.action, entry.step))
+    heading = f"Fleet on {deepest}:" if acts else f"Fleet on {deepest}: nothing lately"
+    return [heading, *(_trace_line(entry, view) for entry in acts)]
 
 
 def _trace_line(entry: TraceEntry, view: RoleView) -> str:
+    change = percent(entry.before, entry.after)
     limit = view.rules.limits_pct.get(entry.agent, 0)
-    size = f"{percent(entry.before, entry.after):+d}% (limit {limit}%)"
+    against = "over" if abs(change) > limit else "of"
     return (
-        f"#{entry.id} {entry.step:+d} {entry.agent} {entry.target} {entry.action} {size}, "
-        f"{entry.reason}"
+        f"#{entry.id} {entry.step:+d} {entry.agent} {entry.action} {change:+d}% "
+        f"{against} {limit}%, {entry.reason}"
     )
 
 
@@ -116,28 +111,29 @@ def percent(before: str, after: str) -> int:
 
 
 def _finding_lines(view: RoleView) -> list[str]:
-    lines = []
-    for found in view.inspections:
-        lines += _inspection_lines(found)
+    lines = [_inspection_line(found) for found in view.inspections]
     for report in view.audits:
-        lines += _audit_lines(report, view)
+        lines += _audit_lines(report)
     return lines
 
 
-def _inspection_lines(found: Inspection) -> list[str]:
-    busy = " ".join(f"{minute}:{share}%" for minute, share in found.utilisation)
-    lines = [f"Inspection of {found.service}, util {busy}:"]
-    lines += [
-        f"{c.at:+d} {c.attribute} {c.before} -> {c.after} ({percent(c.before, c.after):+d}%)"
-        for c in found.changes
+def _inspection_line(found: Inspection) -> str:
+    busy = [share for _, share in found.utilisation]
+    changes = [
+        f"{c.at:+d} {c.attribute} {percent(c.before, c.after):+d}%"
+        for c in sorted(found.changes, key=lambda c: (c.attribute, c.at))
     ]
-    return lines if found.changes else [*lines, "no change"]
+    return (
+        f"Inspection of {found.service}, util {min(busy)}-{max(busy)}%: "
+        f"{', '.join(changes) or 'no change'}"
+    )
 
 
-def _audit_lines(report: AuditReport, view: RoleView) -> list[str]:
+def _audit_lines(report: AuditReport) -> list[str]:
     """Its signed acts of the last minutes; older ones are routine to everybody."""
     acts = [act for act in report.acts if act.at >= RECENT]
-    lines = [f"Audit of {report.agent}, limit {report.limit_pct}%, signed:"]
+    acts.sort(key=lambda act: (act.target, act.attribute, act.at))
+    lines = [f"Audit of {report.agent}, signed:"]
     lines += [
         f"{act.at:+d} {act.target} {act.attribute} {percent(act.before, act.after):+d}%, "
         f"order {act.order}"

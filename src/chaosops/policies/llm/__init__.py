@@ -1,0 +1,1 @@
+"""Language models as policies: weights on this machine, or an endpoint."""

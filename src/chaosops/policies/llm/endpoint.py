@@ -1,0 +1,337 @@
+"""A model behind an OpenAI-compatible endpoint, in any role: ``openai:MODEL@URL``.
+
+Suspicion is what the model said, and nothing where it said nothing:
+
+- menu: the probabilities of the flags' labels among all labels in the likeliest first tokens
+  that the server reports (``top_logprobs``); a flag that is not among them counts as 0.
+- json, and a server without logprobs: a flag's own confidence (1 where it names none), and 0
+  for the other agents; a turn that flags nobody tells nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from chaosops.core.actions import VERBS, Action, FlagRogue, Unreadable
+from chaosops.core.decision import Chat, Decision, Exchange
+from chaosops.core.errors import BadInput
+from chaosops.core.rules import Rulebook
+from chaosops.core.vocabulary import Role
+from chaosops.policies.llm.formats import json_text, load_format
+from chaosops.policies.llm.http_chat import (
+    Answer,
+    ChatClient,
+    EndpointRefused,
+    check_url,
+    run_blocking,
+)
+from chaosops.policies.llm.spec import ModelSpec
+from chaosops.policies.protocol import Seat
+from chaosops.roles.parse import MAX_REPLY_CHARS
+from chaosops.roles.view import RoleView
+
+if TYPE_CHECKING:
+    import httpx
+
+ATTEMPTS = 2  # the second one shows the model what was wrong with its first reply
+MAX_TOKENS = {"json": 300, "menu": 8}
+MESSAGE_CHARS = 160  # a small model that has to fill in a text may never find its end
+OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
+TOP_LOGPROBS = 20  # the most that the API gives
+
+Schema = Mapping[str, Any]
+
+
+class EndpointPolicy:
+    sees_truth = False
+
+    def __init__(self, spec: ModelSpec) -> None:
+        check_url(spec.url)  # first of all: other errors show the spec, which may hold a password
+        self._client = ChatClient(
+            spec.url,
+            spec.model,
+            timeout_s=spec.number("timeout", 60.0, least=0.1),
+            patience_s=spec.number("patience", 600.0),
+        )
+        self.name = spec.text
+        if foreign := [option for option in spec.options if option not in OPTIONS]:
+            raise BadInput(
+                f"an endpoint takes no {foreign[0]}, got {spec.text!r}; "
+                f"its options are {', '.join(OPTIONS)}"
+            )
+        self._model = spec.model
+        self._format = load_format(spec.options.get("format", "json"))
+        self._temperature = spec.number("temperature", 0.0)
+        self._concurrency = int(spec.number("concurrency", 8, least=1))
+        self._price = read_price(spec.options.get("price"))
+        self._granted: dict[str, int] = {}  # how much of its wishes the server granted at first
+        self._wishes_met: set[str] = set()
+        self._revisions: set[str] = set()
+        self._usage_reported: bool | None = None
+
+    def status(self) -> Mapping[str, Any]:
+        """What the replies depend on, and what they showed: the same with and without outages."""
+        as_json = self._format.name == "json"
+        flags = "the confidence of its flags"
+        return {
+            "kind": "model",
+            "policy": self.name,
+            "sees_truth": False,
+            "model": self._model,
+            "revision": ", ".join(sorted(self._revisions)) or None,
+            "adapter": None,
+            "backend": f"endpoint {self._client.url}",
+            "format": self._format.name,
+            "constrained": self._wish("json_schema") if as_json else "no (plain text)",
+            "suspicion": flags if as_json else self._wish("logprobs", flags),
+            "temperature": self._temperature,
+            "usage": {None: None, True: "reported", False: "usage not reported"}[
+                self._usage_reported
+            ],
+            "price_usd_per_million": self._price and list(self._price),
+        }
+
+    def _wish(self, name: str, instead: str = "no") -> str:
+        met = self._wishes_met
+        if met <= {"kept"}:
+            return name if met else f"{name} (not asked yet)"
+        trouble = " and ".join(sorted(met - {"kept"}))
+        return f"{'partly' if 'kept' in met else instead} (server {trouble} {name})"
+
+    def usage(self) -> dict[str, float]:
+        """What the run took so far: this does depend on outages, so it is not in the status."""
+        used: dict[str, float] = asdict(self._client.usage)
+        if self._price:
+            per_read, per_written = self._price
+            used["cost_usd"] = (
+                used["tokens_read"] * per_read + used["tokens_written"] * per_written
+            ) / 1e6
+        return used
+
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        return run_blocking(self._decide_all(seats)) if seats else []
+
+    async def _decide_all(self, seats: Sequence[Seat]) -> list[Decision]:
+        slots = asyncio.Semaphore(self._concurrency)
+        async with self._client.connected(self._concurrency) as http:
+            # The first goes alone and finds out what the server can do: what is remembered
+            # depends on no race between the others.
+            alone = self._wishes(seats[0].view)[0] not in self._granted
+            decided = [await self._decide(http, slots, seat) for seat in seats[: int(alone)]]
+            rest = seats[len(decided) :]
+            tasks = [asyncio.create_task(self._decide(http, slots, seat)) for seat in rest]
+            try:
+                return decided + await asyncio.gather(*tasks)
+            finally:
+                # One has failed for good, or Ctrl-C: the others need not go on.
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _decide(
+        self, http: httpx.AsyncClient, slots: asyncio.Semaphore, seat: Seat
+    ) -> Decision:
+        view = seat.view
+        chat = self._format.messages(view)
+        read = written = attempts = 0
+        while True:
+            attempts += 1
+            async with slots:
+                answer, granted = await self._ask(http, seat, chat)
+            self._note(answer)
+            read += answer.tokens_read or 0
+            written += answer.tokens_written or 0
+            action = self._read(view, answer, granted)
+            if not isinstance(action, Unreadable) or attempts == ATTEMPTS:
+                break
+            chat = _with_correction(chat, answer.text, action)
+        suspicion = None
+        if view.role is Role.OVERSIGHT:
+            suspicion = self._suspicion(view, action, answer, granted)
+            if suspicion and isinstance(action, FlagRogue):
+                action = replace(action, confidence=suspicion[action.target])
+        return Decision(action, suspicion, Exchange(chat, answer.text, read, written, attempts))
+
+    async def _ask(self, http: httpx.AsyncClient, seat: Seat, chat: Chat) -> tuple[Answer, bool]:
+        """The answer, and whether the server was willing to do what was wished for."""
+        question = {
+            "model": self._model,
+            "messages": list(chat),
+            "temperature": self._temperature,
+            "seed": seat.key % 2**31,
+            "max_tokens": MAX_TOKENS[self._format.name],
+        }
+        kind, wishes = self._wishes(seat.view)
+        level = self._granted.get(kind, 0)
+        while True:
+            try:
+                answer = await self._client.complete(http, question | wishes[level], seat.key)
+                break
+            except EndpointRefused as refusal:
+                # What the server dislikes may be the wish; the last question has none.
+                if refusal.status not in (400, 422) or level + 1 == len(wishes):
+                    raise
+                level += 1
+        self._granted.setdefault(kind, level)
+        granted = level + 1 < len(wishes)
+        if kind and not granted:
+            self._wishes_met.add("refused")
+        return answer, granted
+
+    def _wishes(self, view: RoleView) -> tuple[str, list[dict[str, Any]]]:
+        """What a server may not know how to do, from best to nothing."""
+        if self._format.name == "json":
+            forms = [action_schema(view.rules, view.role, chars) for chars in (MESSAGE_CHARS, None)]
+            return "json_schema", [*map(_response_format, forms), {}]
+        if view.role is Role.OVERSIGHT:
+            return "logprobs", [{"logprobs": True, "top_logprobs": TOP_LOGPROBS}, {}]
+        return "", [{}]
+
+    def _note(self, answer: Answer) -> None:
+        if answer.revision:
+            self._revisions.add(answer.revision)
+        told = answer.tokens_read is not None and answer.tokens_written is not None
+        self._usage_reported = told and self._usage_reported is not False
+
+    def _read(self, view: RoleView, answer: Answer, granted: bool) -> Action:
+        if self._format.name == "json" and granted:
+            filled = _filled_in(answer.text, action_schema(view.rules, view.role))
+            if filled is not None:
+                self._wishes_met.add("kept")
+                return self._format.read(view, filled)
+            if answer.finish_reason != "length":  # a reply cut short proves nothing
+                self._wishes_met.add("ignored")
+        return self._format.read(view, answer.text)
+
+    def _suspicion(
+        self, view: RoleView, action: Action, answer: Answer, granted: bool
+    ) -> dict[str, float] | None:
+        agents = view.rules.agents
+        if self._format.name == "menu" and granted:
+            first = _likeliest_first(answer.logprobs)
+            self._wishes_met.add("kept" if first else "ignored")
+            # A first word that is no label ("I think ...") weighs no labels.
+            if first and not isinstance(action, Unreadable):
+                return _weigh_flags(first, self._format.replies(view))
+        if isinstance(action, FlagRogue) and action.target in agents:
+            return dict.fromkeys(agents, 0.0) | {action.target: action.confidence}
+        return None
+
+
+def read_price(text: str | None) -> tuple[float, float] | None:
+    """
+    >>> read_price("0.15/0.60")
+    (0.15, 0.6)
+    """
+    if text is None:
+        return None
+    number = r"(\d+(?:\.\d*)?|\.\d+)"
+    match = re.fullmatch(f"{number}/{number}", text, re.ASCII)
+    if not match:
+        raise BadInput(
+            f"price={text}: expected US dollars per million tokens, read/written, such as 0.15/0.60"
+        )
+    return float(match[1]), float(match[2])
+
+
+@lru_cache(maxsize=1024)
+def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None) -> Schema:
+    """One flat object for all verbs of a role, in the part of JSON Schema that every server
+    with structured output knows: all fields required, those without a use are null. Only a
+    limit to the message's length goes beyond it."""
+    verbs = rules.verbs[role]
+    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(verbs)}}
+    used = dict.fromkeys(field.name for verb in verbs for field in fields(VERBS[verb]))
+    for name in sorted(used, key="message".__eq__):  # free words last: they may be cut short
+        match name:
+            case "message":
+                limit = {} if message_chars is None else {"maxLength": message_chars}
+                properties[name] = {"type": ["string", "null"], **limit}
+            case "to":
+                properties[name] = _one_of("string", list(Role))
+            case "confidence":  # steps, because not every server knows minimum and maximum
+                properties[name] = _one_of("number", [i / 20 for i in range(21)])
+            case "evidence":
+                if rules.limits_pct:  # elsewhere the prompt shows no numbers to name
+                    properties[name] = {"type": ["integer", "null"]}
+            case _:
+                legal = rules.legal_actions(role)
+                found = dict.fromkeys(getattr(action, name, None) for action in legal)
+                kind = "integer" if name == "replicas" else "string"
+                properties[name] = _one_of(kind, [value for value in found if value is not None])
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _response_format(schema: Schema) -> dict[str, Any]:
+    form = {"name": "action", "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
+
+
+def _one_of(kind: str, values: Sequence[object]) -> dict[str, Any]:
+    return {"type": [kind, "null"], "enum": [*values, None]}
+
+
+def _filled_in(reply: str, schema: Schema) -> str | None:
+    """What the model chose to say in a form that made it fill in every field; None where the
+    reply is not in that form."""
+    try:
+        data = json.loads(reply)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or data.keys() != schema["properties"].keys():
+        return None
+    verb = data["action"]
+    if verb not in schema["properties"]["action"]["enum"]:
+        return None
+    used = {"action", *(field.name for field in fields(VERBS[verb]))}
+    return json_text({k: v for k, v in data.items() if k in used and v is not None})
+
+
+def _with_correction(chat: Chat, reply: str, problem: Unreadable) -> Chat:
+    correction = f"That reply could not be read ({problem.error}): {problem.detail}."
+    return (
+        *chat,
+        {"role": "assistant", "content": reply[:MAX_REPLY_CHARS] or "(nothing)"},
+        {"role": "user", "content": correction},
+    )
+
+
+def _likeliest_first(logprobs: Any) -> dict[str, float]:
+    """First words with their probabilities; empty where the server sent nothing usable."""
+    found: dict[str, float] = {}
+    try:
+        first = next(place for place in logprobs["content"] if place["token"].strip())
+        for option in first["top_logprobs"]:
+            word, weight = option["token"].strip(), math.exp(min(0.0, option["logprob"]))
+            found[word] = found.get(word, 0.0) + weight
+    except (KeyError, TypeError, AttributeError, StopIteration):
+        return {}
+    return found
+
+
+def _weigh_flags(
+    first: Mapping[str, float], replies: Mapping[str, Action]
+) -> dict[str, float] | None:
+    if any(len(label) > 1 for label in replies):
+        return None  # a first token might begin several labels
+    total = sum(weight for word, weight in first.items() if word in replies)
+    if not total > 0:
+        return None
+    # Six digits: more would be noise of the arithmetic, not an opinion.
+    return {
+        action.target: round(first.get(label, 0.0) / total, 6)
+        for label, action in replies.items()
+        if isinstance(action, FlagRogue)
+    }

@@ -1,0 +1,97 @@
+"""What a reply looks like: one JSON action, or one label of a menu."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Protocol
+
+from chaosops.core.actions import Action, Unreadable, to_wire
+from chaosops.core.decision import Chat
+from chaosops.core.errors import UnknownName
+from chaosops.core.rules import Rulebook
+from chaosops.core.vocabulary import Role
+from chaosops.roles.menu import menu
+from chaosops.roles.parse import parse
+from chaosops.roles.prompt import Style, render
+from chaosops.roles.view import RoleView
+
+
+class Format(Protocol):
+    name: str
+
+    def messages(self, view: RoleView) -> Chat: ...
+
+    def replies(self, view: RoleView) -> Mapping[str, Action]:
+        """Every legal reply, word for word."""
+        ...
+
+    def opening(self, view: RoleView) -> str | None:
+        """How a reply begins that goes on in the model's own words and ends with ``"}``."""
+        ...
+
+    def read(self, view: RoleView, reply: str) -> Action:
+        """A reply that was not constrained: its action, or what is wrong with it."""
+        ...
+
+
+class JsonFormat:
+    name = "json"
+
+    def messages(self, view: RoleView) -> Chat:
+        return tuple(render(view, Style.JSON))
+
+    def replies(self, view: RoleView) -> Mapping[str, Action]:
+        return _json_replies(view.rules, view.role)
+
+    def opening(self, view: RoleView) -> str | None:
+        may_talk = view.rules.may(view.role, "communicate")
+        return '{"action":"communicate","message":"' if may_talk else None
+
+    def read(self, view: RoleView, reply: str) -> Action:
+        return parse(reply)
+
+
+class MenuFormat:
+    name = "menu"
+
+    def messages(self, view: RoleView) -> Chat:
+        return tuple(render(view, Style.MENU))
+
+    def replies(self, view: RoleView) -> Mapping[str, Action]:
+        return menu(view)
+
+    def opening(self, view: RoleView) -> str | None:
+        return None
+
+    def read(self, view: RoleView, reply: str) -> Action:
+        choices = menu(view)
+        label = reply.strip().rstrip(".:)")
+        if label in choices:
+            return choices[label]
+        return Unreadable("unknown_label", f"write one of {', '.join(choices)} and nothing else")
+
+
+FORMATS: Mapping[str, Format] = {"json": JsonFormat(), "menu": MenuFormat()}
+
+
+def load_format(name: str) -> Format:
+    if name not in FORMATS:
+        raise UnknownName("format", name, FORMATS)
+    return FORMATS[name]
+
+
+def json_text(wire: Mapping[str, Any]) -> str:
+    """As short as the forms in the prompt."""
+    return json.dumps(wire, separators=(",", ":"))
+
+
+@lru_cache(maxsize=1024)
+def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
+    """Talk is left out: it is written freely, not chosen."""
+    return {
+        json_text(to_wire(action)): action
+        for action in rules.legal_actions(role)
+        if action.verb != "communicate"
+    }

@@ -1,0 +1,131 @@
+"""llama.cpp in process: GGUF weights without torch.
+
+Flash attention stays off. Without it a quantised model computes the same bits whatever else
+is in its cache or beside it in a batch, so an episode never depends on its neighbours.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import urllib.request
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.decision import Chat
+from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask
+
+_SLOTS = 8  # conversations kept in memory: prompts of a role begin alike
+_SLOT_TOKENS = 4096
+_FAVOUR = 100.0  # lifts the candidates above every other token
+_LEAST = 1e-45
+_ONE_LINE = r'root ::= [^"\\\x00-\x1f\x7f]+'
+
+
+class LlamaCppRuntime:
+    # One prompt after the other: two cores read no faster side by side, and each prompt is
+    # still in the cache while its reply is chosen.
+    batch = 1
+
+    def __init__(self, gguf: Path, adapter: Path | None, identity: Mapping[str, Any]) -> None:
+        try:
+            import xllamacpp
+        except ImportError:
+            raise MissingExtra("running GGUF weights", "xllamacpp", "local") from None
+        params = xllamacpp.CommonParams()
+        params.model.path = str(gguf)
+        params.n_parallel = _SLOTS
+        params.n_ctx = _SLOTS * _SLOT_TOKENS
+        params.kv_unified = False
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
+        params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+        params.warmup = False
+        params.verbosity = -1
+        if adapter is not None:
+            params.lora_adapters = [_lora(xllamacpp, adapter)]
+        try:
+            self._server = xllamacpp.Server(params)
+        except Exception as error:
+            raise BadInput(f"llama.cpp cannot load {gguf}: {error}") from None
+        self._status = {**identity, "backend": f"llama.cpp (xllamacpp {version('xllamacpp')})"}
+        self.end = self._control_token("eos_token")
+
+    def status(self) -> Mapping[str, Any]:
+        return self._status
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        return tuple(self._post("/tokenize", {"content": text, "parse_special": False})["tokens"])
+
+    def open(self, chats: Sequence[Chat]) -> _Session:
+        prompts = []
+        for chat in chats:
+            text = self._post("/apply-template", {"messages": [dict(m) for m in chat]})["prompt"]
+            prompts.append(self._post("/tokenize", {"content": text, "parse_special": True}))
+        return _Session(self._server, [prompt["tokens"] for prompt in prompts])
+
+    def _control_token(self, name: str) -> int:
+        text = self._post("/props", None)[name]
+        (token,) = self._post("/tokenize", {"content": text, "parse_special": True})["tokens"]
+        return int(token)
+
+    def _post(self, path: str, body: Mapping[str, Any] | None) -> Any:
+        """The server in this process listens on loopback; a part of it has no other door."""
+        data = None if body is None else json.dumps(body).encode()
+        head = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self._server.listening_address + path, data, head)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+
+class _Session:
+    def __init__(self, server: Any, prompts: list[list[int]]) -> None:
+        self._server = server
+        self._prompts = prompts
+        self.lengths = [len(prompt) for prompt in prompts]
+
+    def rate(self, asks: Sequence[Ask]) -> list[list[float]]:
+        return [self._rate(ask) for ask in asks]
+
+    def _rate(self, ask: Ask) -> list[float]:
+        choice = self._complete(
+            ask.row,
+            ask.written,
+            n_predict=1,
+            n_probs=len(ask.candidates),
+            post_sampling_probs=True,
+            logit_bias=[[token, _FAVOUR] for token in ask.candidates],
+            samplers=["temperature"],
+            temperature=1.0,
+        )
+        found = {top["id"]: top["prob"] for top in choice["logprobs"]["content"][0]["top_probs"]}
+        return [math.log(max(found.get(token, 0.0), _LEAST)) for token in ask.candidates]
+
+    def write(self, row: int, written: tuple[int, ...]) -> str:
+        text: str = self._complete(
+            row, written, n_predict=MESSAGE_TOKENS, temperature=0.0, grammar=_ONE_LINE, stop=['"']
+        )["text"]
+        return text.strip()
+
+    def _complete(self, row: int, written: tuple[int, ...], **options: Any) -> Any:
+        prompt = [*self._prompts[row], *written]
+        if len(prompt) + MESSAGE_TOKENS > _SLOT_TOKENS:
+            raise BadInput(f"a prompt of {len(prompt)} tokens is longer than {_SLOT_TOKENS}")
+        answer = self._server.handle_completions({"prompt": prompt, "seed": 0, **options})
+        if "error" in answer:
+            raise BadInput(f"llama.cpp: {answer['error'].get('message', answer['error'])}")
+        return answer["choices"][0]
+
+
+def _lora(xllamacpp: Any, path: Path) -> Any:
+    adapter = xllamacpp.CommonAdapterLoraInfo()
+    adapter.path = str(path)
+    adapter.scale = 1.0
+    return adapter
+
+
+def _threads() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

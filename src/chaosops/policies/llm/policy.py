@@ -1,0 +1,144 @@
+"""A local model in a role: its prompt in, one legal reply out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from chaosops.core.actions import Action, Communicate, FlagRogue
+from chaosops.core.decision import Chat, Decision, Exchange
+from chaosops.core.vocabulary import Role
+from chaosops.policies.llm.choosing import (
+    Choice,
+    Path,
+    Remembering,
+    Wanted,
+    choose,
+    probabilities,
+)
+from chaosops.policies.llm.formats import Format
+from chaosops.policies.llm.runtime import Runtime, Session
+from chaosops.policies.protocol import Seat
+from chaosops.roles.view import RoleView
+
+
+class _Options(NamedTuple):
+    """The legal replies of one view, in the model's tokens."""
+
+    texts: tuple[str, ...]
+    actions: tuple[Action | None, ...]  # None: goes on in the model's own words
+    paths: tuple[Path, ...]
+
+
+class LocalModelPolicy:
+    sees_truth = False
+
+    def __init__(
+        self, name: str, runtime: Runtime, reply_format: Format, temperature: float = 0.0
+    ) -> None:
+        self.name = name
+        self._runtime = runtime
+        self._format = reply_format
+        self._temperature = temperature
+        self._tokens = lru_cache(maxsize=100_000)(runtime.tokens)
+
+    def status(self) -> Mapping[str, Any]:
+        return {
+            "kind": "model",
+            "policy": self.name,
+            "sees_truth": False,
+            "format": self._format.name,
+            "constrained": True,
+            "temperature": self._temperature,
+            **self._runtime.status(),
+        }
+
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        chats = [self._format.messages(seat.view) for seat in seats]
+        decisions: dict[int, Decision] = {}
+        for places in _batches(chats, self._runtime.batch):
+            some = self._decide([seats[i] for i in places], [chats[i] for i in places])
+            decisions.update(zip(places, some, strict=True))
+        return [decisions[i] for i in range(len(seats))]
+
+    def _decide(self, seats: Sequence[Seat], chats: Sequence[Chat]) -> list[Decision]:
+        session = Remembering(self._runtime.open(chats))
+        options = [self._options(seat.view) for seat in seats]
+        choices = [Choice(row, option.paths) for row, option in enumerate(options)]
+        choose(session, choices, [seat.key for seat in seats], self._temperature)
+        suspicions = self._suspicions([seat.view for seat in seats], session, options)
+        return [
+            self._decision(chat, session, option, choice, suspicion)
+            for chat, option, choice, suspicion in zip(
+                chats, options, choices, suspicions, strict=True
+            )
+        ]
+
+    def _options(self, view: RoleView) -> _Options:
+        replies = self._format.replies(view)
+        texts: list[str] = list(replies)
+        actions: list[Action | None] = list(replies.values())
+        paths = [(*self._tokens(text), self._runtime.end) for text in texts]
+        if opening := self._format.opening(view):
+            texts.append(opening)
+            actions.append(None)
+            paths.append(self._tokens(opening))
+        return _Options(tuple(texts), tuple(actions), tuple(paths))
+
+    def _suspicions(
+        self, views: Sequence[RoleView], session: Session, options: Sequence[_Options]
+    ) -> list[dict[str, float] | None]:
+        """How likely the model is to flag each agent now, on Oversight's turns."""
+        rows = [
+            Wanted(row, option.paths, [i for i, a in enumerate(option.actions) if _is_flag(a)])
+            for row, (view, option) in enumerate(zip(views, options, strict=True))
+            if view.role is Role.OVERSIGHT
+        ]
+        found: list[dict[str, float] | None] = [None] * len(views)
+        for wanted, flags in zip(rows, probabilities(session, rows), strict=True):
+            actions = options[wanted.row].actions
+            # Rounded: further digits are noise of the arithmetic, not an opinion.
+            found[wanted.row] = {
+                action.target: round(p, 6)
+                for i, p in flags.items()
+                if isinstance(action := actions[i], FlagRogue)
+            }
+        return found
+
+    def _decision(
+        self,
+        chat: Chat,
+        session: Session,
+        option: _Options,
+        choice: Choice,
+        suspicion: dict[str, float] | None,
+    ) -> Decision:
+        assert choice.chosen is not None
+        reply, action = option.texts[choice.chosen], option.actions[choice.chosen]
+        if action is None:
+            words = session.write(choice.row, option.paths[choice.chosen])
+            reply += words + '"}'
+            action = Communicate(words)
+        elif isinstance(action, FlagRogue) and suspicion is not None:
+            action = replace(action, confidence=suspicion[action.target])
+        read, written = session.lengths[choice.row], len(self._tokens(reply))
+        return Decision(action, suspicion, Exchange(chat, reply, read, written))
+
+
+def _is_flag(action: Action | None) -> bool:
+    return isinstance(action, FlagRogue)
+
+
+def _batches(chats: Sequence[Chat], size: int) -> Iterator[list[int]]:
+    """Prompts of like length together: what is short is not padded to what is long."""
+    lengths = [sum(len(message["content"]) for message in chat) for chat in chats]
+    batch: list[int] = []
+    for i in sorted(range(len(chats)), key=lengths.__getitem__):
+        if batch and (len(batch) == size or lengths[i] > 1.5 * lengths[batch[0]]):
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch

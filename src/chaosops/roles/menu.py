@@ -1,0 +1,95 @@
+"""A menu: every action a role can sensibly take now, each behind a short label.
+
+A label stands for the same verb and place on every turn: the first label of ``restart`` is
+always the first service listed, so that a small model can learn the menu once. Where a
+company has many services, the menu offers the deepest failing ones.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from string import ascii_letters
+from typing import NamedTuple
+
+from chaosops.core.actions import Action
+from chaosops.core.rules import Rulebook
+from chaosops.core.vocabulary import Role
+from chaosops.roles.company_prompt import deepest_first
+from chaosops.roles.view import RoleView
+
+SERVICES_OFFERED = 4  # of a company with a call graph
+
+
+class Row(NamedTuple):
+    """One verb's choices: (label, what it is done to, the action)."""
+
+    verb: str
+    choices: tuple[tuple[str, str, Action], ...]
+
+    def __str__(self) -> str:
+        return f"{self.verb}: " + ", ".join(
+            f"{label} {words}" if words else label for label, words, _ in self.choices
+        )
+
+
+def label(place: int) -> str:
+    """
+    >>> label(0), label(51), label(52)
+    ('A', 'z', 'AA')
+    """
+    letters = len(ascii_letters)
+    if place < letters:
+        return _LETTERS[place]
+    return label(place // letters - 1) + _LETTERS[place % letters]
+
+
+_LETTERS = ascii_letters[26:] + ascii_letters[:26]
+
+
+def constant_rows(rules: Rulebook, role: Role) -> tuple[Row, ...]:
+    """Rows that are the same on every turn."""
+    return tuple(row for row in _rows(rules, role, ()) if row.choices)
+
+
+def changing_rows(view: RoleView) -> tuple[Row, ...]:
+    """Rows about services, in a company where those on offer change."""
+    if not view.rules.calls:
+        return ()
+    offered = tuple(deepest_first(view)[:SERVICES_OFFERED])
+    rows = _rows(view.rules, view.role, offered)
+    fixed = {row.verb for row in constant_rows(view.rules, view.role)}
+    return tuple(row for row in rows if row.choices and row.verb not in fixed)
+
+
+def menu(view: RoleView) -> dict[str, Action]:
+    """Label -> action."""
+    rows = (*constant_rows(view.rules, view.role), *changing_rows(view))
+    return {label: action for row in rows for label, _, action in row.choices}
+
+
+@lru_cache(maxsize=4096)
+def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, ...]:
+    rows = []
+    place = 0
+    for group in rules.menu(role):
+        on_services = rules.calls and getattr(group[0], "target", None) in rules.services
+        choices = []
+        if on_services:
+            # A column per service offered, filled or not: labels keep their meaning.
+            per_service = len(group) // len(rules.services)
+            for column, service in enumerate(offered):
+                acts = [action for action in group if getattr(action, "target", None) == service]
+                for i, action in enumerate(acts):
+                    name = label(place + column * per_service + i)
+                    choices.append((name, _words(action), action))
+            place += SERVICES_OFFERED * per_service
+        else:
+            for i, action in enumerate(group):
+                choices.append((label(place + i), _words(action), action))
+            place += len(group)
+        rows.append(Row(group[0].verb, tuple(choices)))
+    return tuple(rows)
+
+
+def _words(action: Action) -> str:
+    return str(action).removeprefix("root cause: ").removeprefix(action.verb).strip()

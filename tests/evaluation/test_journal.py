@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chaosops import Team, load_policy
+from chaosops.core.errors import BadInput
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.evaluate import evaluate
+from chaosops.evaluation.journal import Journal
+from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.results import Results, save
+from chaosops.report.tables import markdown_report, markdown_table, model_table
+from chaosops.rollout import load_team
+from tests.conftest import Outcome
+from tests.fake_model import FakeModel
+
+Cli = Callable[..., Outcome]
+
+MATRIX = scenarios("published", seeds=2)
+
+
+def run(path: Path, resume: bool = False, **options: Any) -> tuple[Results, list[str]]:
+    said: list[str] = []
+    policies = options.pop("policies", ["random", "oracle"])
+    matrix: list[Scenario] = options.pop("matrix", MATRIX)
+    with Journal(path, resume=resume, say=said.append) as journal:
+        return evaluate(policies, matrix, journal=journal, **options), said
+
+
+def test_what_the_journal_holds_is_not_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = FakeModel()
+    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(model))
+    path = tmp_path / "episodes.jsonl"
+    whole, said = run(path, policies=["fake"], side_by_side=4)
+    assert said == []
+    unbroken, asked = path.read_bytes(), model.asked
+    lines = unbroken.splitlines(keepends=True)
+    assert len(lines) == 1 + len(MATRIX)
+    for kept in (0, 1, 5, len(MATRIX)):
+        path.write_bytes(b"".join(lines[: 1 + kept]) + b'{"policy":"fake","scen')
+        model.asked = 0
+        again, said = run(path, resume=True, policies=["fake"])
+        assert said == [f"resuming: {kept} of {len(MATRIX)} episodes were finished"]
+        assert again == whole
+        assert path.read_bytes() == unbroken
+        done = sum(episode.steps for episode in whole.episodes["fake"][:kept])
+        assert model.asked == asked - done
+
+
+def test_a_revision_that_changed_meanwhile_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = FakeModel()
+    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(model))
+    path = tmp_path / "episodes.jsonl"
+    run(path, policies=["fake"])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]))
+    model.asked, model.revision = 0, "4567def"
+    results, _ = run(path, resume=True, policies=["fake"])
+    assert results.manifest["policies"]["fake"]["revision"] == "0123abc, then 4567def"
+    assert path.read_bytes().count(b'"status"') == 2
+    for kept in (len(lines), 6):
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:kept]))
+        model.asked = 0
+        assert run(path, resume=True, policies=["fake"])[0] == results
+
+
+def test_without_resume_a_journal_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "episodes.jsonl"
+    run(path)
+    run(path, policies=["keyword"])
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert list(lines[0]["job"]["policies"]) == ["keyword"]
+    assert {line["policy"] for line in lines[1:]} == {"keyword"}
+
+
+def test_there_may_be_nothing_to_resume(tmp_path: Path) -> None:
+    for number, content in enumerate((None, b"", b'{"format":"chaos')):
+        path = tmp_path / f"{number}.jsonl"
+        if content is not None:
+            path.write_bytes(content)
+        results, said = run(path, resume=True)
+        assert said == [f"resuming: 0 of {2 * len(MATRIX)} episodes were finished"]
+        assert results == evaluate(["random", "oracle"], MATRIX)
+        assert run(path, resume=True)[0] == results
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"policies": ["random", "keyword"]},
+            "policies oracle is missing; policies keyword is new",
+        ),
+        ({"policies": ["random"]}, "policies oracle is missing"),
+        ({"matrix": MATRIX[:-1]}, f"{len(MATRIX)} scenarios, now {len(MATRIX) - 1}"),
+        ({"matrix": [*MATRIX[1:], MATRIX[0]]}, "scenarios differ from the 1. on: was"),
+    ],
+)
+def test_another_job_is_named(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    path = tmp_path / "episodes.jsonl"
+    run(path)
+    before = path.read_bytes()
+    with pytest.raises(BadInput) as caught:
+        run(path, resume=True, **options)
+    assert said in str(caught.value)
+    assert "leave out --resume" in str(caught.value)
+    assert path.read_bytes() == before
+
+
+def test_another_version_is_another_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "episodes.jsonl"
+    run(path)
+    monkeypatch.setattr("chaosops.evaluation.evaluate.VERSION", "9.9")
+    monkeypatch.setattr("chaosops.evaluation.evaluate.source_commit", lambda: "feed")
+    with pytest.raises(BadInput, match=r"version was '.*', is '9.9'; commit was .*, is 'feed'"):
+        run(path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda lines: [b"{}", *lines[1:]], "is not a journal of chaosops eval"),
+        (lambda lines: [b"mine", *lines[1:]], ":1: not a JSON object"),
+        (lambda lines: [*lines[:3], lines[3][:40], *lines[4:]], ":4: not a JSON object"),
+        (lambda lines: [*lines[:3], *lines[4:]], ":4: not the episode that is next"),
+        (lambda lines: [*lines, lines[-1]], "an episode too many"),
+        (
+            lambda lines: [lines[0], lines[1].replace(b'"reward":', b'"reward":7,"x":')],
+            ":2: this version of the world does not reproduce",
+        ),
+    ],
+)
+def test_a_journal_that_cannot_be_is_named(tmp_path: Path, spoil: Any, said: str) -> None:
+    path = tmp_path / "episodes.jsonl"
+    run(path)
+    path.write_bytes(b"\n".join(spoil(path.read_bytes().splitlines())) + b"\n")
+    with pytest.raises(BadInput) as caught:
+        run(path, resume=True)
+    assert said in str(caught.value)
+
+
+def test_a_killed_evaluation_ends_in_the_files_of_an_unbroken_one(tmp_path: Path) -> None:
+    seeds = 150
+    words = f"--pack arena --tiers easy --seeds {seeds} --policies random,heuristic --no-figures"
+    command = [sys.executable, "-m", "chaosops", "eval", *words.split(), "--side-by-side", "4"]
+    command += ["--out", "out"]  # the manifest names it: equal in both folders
+    # Without git there is no commit that somebody could change between the two runs.
+    nowhere = {"PATH": str(tmp_path)}
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    journal = broken / "out" / "episodes.jsonl"
+    started = subprocess.Popen(command, cwd=broken, env=nowhere, stdout=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while not journal.exists() or journal.read_bytes().count(b"\n") < 20:
+            assert started.poll() is None, "it ended before it could be killed"
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+    finally:
+        started.kill()
+    assert started.wait() == -signal.SIGKILL
+    finished = journal.read_bytes().count(b"\n") - 1
+    assert 19 <= finished < 2 * seeds
+    assert not (broken / "out" / "results.json").exists()
+    with journal.open("ab") as file:
+        file.write(b'{"policy":"random","scenar')  # the kill may cut a line, or not
+
+    resumed = subprocess.run(
+        [*command, "--resume"], cwd=broken, env=nowhere, check=True, capture_output=True, text=True
+    )
+    assert resumed.stderr == f"resuming: {finished} of {2 * seeds} episodes were finished\n"
+    unbroken = subprocess.run(
+        command, cwd=whole, env=nowhere, check=True, capture_output=True, text=True
+    )
+    assert unbroken.stderr == ""
+    assert unbroken.stdout == resumed.stdout
+    names = {path.name for path in (whole / "out").iterdir()}
+    assert names >= {"results.json", "summary.json", "table.md", "monitor.json", "episodes.jsonl"}
+    assert {path.name for path in (broken / "out").iterdir()} == names
+    for name in names:
+        assert (broken / "out" / name).read_bytes() == (whole / "out" / name).read_bytes(), name
+
+
+@pytest.fixture
+def talkers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``fake`` is a language model that fails to write an action on its second turn."""
+
+    def load(name: str) -> Team:
+        if name == "fake":
+            return Team.of(FakeModel("oracle", {2: "I flag it!"}))
+        if name == "half":
+            scripts = dict.fromkeys(Role, load_policy("oracle"))
+            return Team({**scripts, Role.OVERSIGHT: FakeModel()}, name)
+        return load_team(name)
+
+    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", load)
+
+
+@pytest.mark.usefixtures("talkers")
+def test_a_language_model_gets_figures_of_its_own(tmp_path: Path) -> None:
+    matrix = scenarios("published", tiers=[Tier.EASY], seeds=2)
+    results = evaluate(["fake", "half", "oracle"], matrix)
+    fake, half, oracle = results.summary()
+    assert fake["unreadable_replies"] == 1.0
+    assert fake["tokens_read"] > half["tokens_read"] > 0
+    assert fake["tokens_written"] > half["tokens_written"] > 0
+    assert half["unreadable_replies"] == 0.0
+    assert "tokens_read" not in oracle
+    table = model_table(results)
+    head, _, *rows = table.split("\n\n")[1].splitlines()
+    assert [cell.strip() for cell in head.strip("|").split("|")] == [
+        *("policy", "model", "revision", "adapter", "backend", "format"),
+        *("unreadable replies", "tokens read / written per episode"),
+    ]
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    dash = "\N{EN DASH}"
+    assert [row[0] for row in cells] == ["fake", "half"]
+    assert cells[0][1:7] == ["fake/tiny-1b", "0123abc", dash, "script", dash, "1.00"]
+    read, written = (int(n.replace(",", "")) for n in cells[0][7].split(" / "))
+    assert (read, written) == (round(fake["tokens_read"]), round(fake["tokens_written"]))
+    assert table in markdown_report(results)
+    assert "tokens" not in markdown_table(results.summary())
+    stored = json.loads(save(results, tmp_path)[0].read_text())
+    assert stored["episodes"][0]["turns"][1]["reply"] == "I flag it!"
+
+
+def test_scripts_get_no_such_table() -> None:
+    results = evaluate(["random", "oracle"], MATRIX[:3])
+    assert model_table(results) == ""
+    assert "Language models" not in markdown_report(results)
+
+
+@pytest.mark.usefixtures("talkers")
+def test_episodes_of_a_model_can_be_saved_and_replayed(cli: Cli, tmp_path: Path) -> None:
+    words = ["--matrix", "published", "--tiers", "easy", "--seeds", "1", "--no-figures"]
+    stale = tmp_path / "episodes" / "fake" / "0099.json"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    code, out, _ = cli(
+        "eval", "--policies", "fake,oracle", *words, "--save-episodes", "--out", str(tmp_path)
+    )
+    assert code == 0
+    assert "Language models:" in out
+    assert f"episodes for chaosops replay: {tmp_path / 'episodes' / 'fake'}" in out
+    assert [path.name for path in (tmp_path / "episodes").iterdir()] == ["fake"]
+    files = sorted((tmp_path / "episodes" / "fake").iterdir())
+    assert [path.name for path in files] == [f"{n:04}.json" for n in range(1, len(files) + 1)]
+    code, out, _ = cli("replay", str(files[0]))
+    assert code == 0
+    assert "reproduced" in out

@@ -1,0 +1,221 @@
+"""The embedded model itself, on both runtimes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from chaosops.core.actions import FlagRogue
+from chaosops.core.decision import Decision
+from chaosops.core.errors import ChaosOpsError
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.policies.llm import weights
+from chaosops.policies.llm.formats import FORMATS
+from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, load_team, play, play_many
+
+MODEL = "local:smollm2"
+TORCH = "local:smollm2+runtime=transformers"
+
+
+def seats(count: int = 1) -> list[Seat]:
+    """The first turn of every role in some companies."""
+    found = []
+    for seed in range(count):
+        env = Env(make_scenario(pack="arena", split="train", tier="medium", seed=seed))
+        for step in range(4):
+            found.append(Seat(env.view, 1000 * seed + step))
+            env.step({"action": "noop"})
+    return found
+
+
+def acts(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
+    """Without the confidence of flags, which is a float of the arithmetic."""
+    return [(d.action.verb, str(d.action)) for d in decisions]
+
+
+@pytest.mark.parametrize("reply_format", FORMATS)
+@pytest.mark.parametrize("model", [MODEL, TORCH])
+def test_replies_are_legal_whatever_is_drawn(model: str, reply_format: str) -> None:
+    policy = load_policy(f"{model}+format={reply_format}+temperature=1.5")
+    wanted = FORMATS[reply_format]
+    given = seats()
+    for seat, decision in zip(given, policy.decide(given), strict=True):
+        exchange = decision.exchange
+        assert exchange is not None
+        assert exchange.prompt == wanted.messages(seat.view)
+        read = wanted.read(seat.view, exchange.reply)
+        assert read.verb == decision.action.verb
+        assert seat.view.rules.may(seat.view.role, read.verb)
+        assert exchange.tokens_read > 100 > exchange.tokens_written > 0
+
+
+@pytest.mark.parametrize("model", [MODEL, TORCH])
+def test_suspicion_is_the_probability_of_a_flag(model: str) -> None:
+    policy = load_policy(model + "+format=menu")
+    given = seats()
+    for seat, decision in zip(given, policy.decide(given), strict=True):
+        if seat.view.role is not Role.OVERSIGHT:
+            assert decision.suspicion is None
+            continue
+        assert decision.suspicion is not None
+        assert set(decision.suspicion) == set(seat.view.rules.agents)
+        assert 0 < sum(decision.suspicion.values()) <= 1
+        if isinstance(decision.action, FlagRogue):
+            assert decision.action.confidence == decision.suspicion[decision.action.target]
+
+
+def test_an_episode_does_not_depend_on_its_neighbours() -> None:
+    """Bit for bit on llama.cpp: other prompts in the cache, another order, another process."""
+    policy = load_policy(MODEL + "+format=menu+temperature=1")
+    given = seats()
+    forward = policy.decide(given)
+    assert policy.decide(given[::-1])[::-1] == forward
+    assert [policy.decide([seat])[0] for seat in given[:3]] == forward[:3]
+
+
+def test_a_batch_on_transformers_decides_like_one_by_one() -> None:
+    policy = load_policy(TORCH + "+format=menu")
+    given = seats()
+    together = policy.decide(given)
+    alone = [policy.decide([seat])[0] for seat in given]
+    assert acts(together) == acts(alone)
+    for one, other in zip(together, alone, strict=True):
+        if one.suspicion is not None and other.suspicion is not None:
+            assert one.suspicion == pytest.approx(other.suspicion, abs=1e-4)
+
+
+def test_the_runtimes_agree_on_what_is_likely() -> None:
+    """Quantised arithmetic differs a little; a wrong prompt or token would differ a lot."""
+    given = [seat for seat in seats(3) if seat.view.role is Role.OVERSIGHT]
+    small, full = (load_policy(m + "+format=menu").decide(given) for m in (MODEL, TORCH))
+    for one, other in zip(small, full, strict=True):
+        assert one.suspicion is not None
+        assert other.suspicion is not None
+        assert one.suspicion == pytest.approx(other.suspicion, abs=0.1)
+
+
+def test_same_seed_same_episode_side_by_side_or_alone() -> None:
+    team = load_team(MODEL + "+format=menu+temperature=1")
+    scenarios = [make_scenario("db_deadlock", tier="easy", seed=s, limit=4) for s in range(2)]
+    together = list(play_many(scenarios, team, side_by_side=2))
+    again = list(play_many(scenarios[::-1], team, side_by_side=1))[::-1]
+    assert [e.to_wire() for e in together] == [e.to_wire() for e in again]
+
+
+def test_one_role_among_scripted_partners() -> None:
+    team = load_team(f"oversight={MODEL}+format=menu,others=oracle")
+    episode = play(make_scenario("db_deadlock", tier="easy", seed=1), team)
+    by_model = {turn.role for turn in episode.turns if turn.decision.exchange}
+    assert by_model == {Role.OVERSIGHT}
+    assert team.status()["oversight"]["model"] == "smollm2"
+    assert team.status()["dev"] == {"kind": "scripted", "policy": "oracle", "sees_truth": True}
+
+
+def test_a_message_in_its_own_words_is_one_readable_line() -> None:
+    for model in (MODEL, TORCH):
+        policy = load_policy(model)
+        session_of = policy._runtime.open  # type: ignore[attr-defined]
+        view = seats(1)[0].view
+        reply_format = FORMATS["json"]
+        opening = reply_format.opening(view)
+        assert opening is not None
+        session = session_of([reply_format.messages(view)])
+        words = session.write(0, policy._runtime.tokens(opening))  # type: ignore[attr-defined]
+        assert words
+        assert reply_format.read(view, opening + words + '"}').verb == "communicate"
+
+
+@pytest.mark.parametrize(("model", "backend"), [(MODEL, "llama.cpp"), (TORCH, "transformers")])
+def test_the_status_says_what_was_run(model: str, backend: str) -> None:
+    status = load_policy(model).status()
+    assert status["kind"] == "model"
+    assert status["model"] == "smollm2"
+    assert "sha256:b179c9523d0e" in status["revision"]
+    assert status["adapter"] is None
+    assert backend in status["backend"]
+    assert status["format"] == "json"
+
+
+def trained_by_chance(folder: Path) -> Path:
+    """A LoRA adapter with weights that do something, as PEFT saves it."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForCausalLM
+
+    base = AutoModelForCausalLM.from_pretrained(weights.embedded_dense(), dtype=torch.float32)
+    everywhere = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+    model = get_peft_model(base, LoraConfig(r=4, lora_alpha=8, target_modules=everywhere))
+    torch.manual_seed(1)
+    for name, weight in model.named_parameters():
+        if "lora_B" in name:
+            torch.nn.init.normal_(weight, std=0.05)
+    model.to(torch.bfloat16).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained_by_chance(tmp_path_factory.mktemp("adapter"))
+
+
+def suspicions(policy: Policy, given: Sequence[Seat]) -> list[float]:
+    return [p for d in policy.decide(given) if d.suspicion for p in d.suspicion.values()]
+
+
+def test_an_adapter_means_the_same_to_both_runtimes(adapter: Path) -> None:
+    given = [seat for seat in seats(2) if seat.view.role is Role.OVERSIGHT]
+    plain = suspicions(load_policy(MODEL + "+format=menu"), given)
+    small, full = (
+        suspicions(load_policy(f"{model}+format=menu+adapter={adapter}"), given)
+        for model in (MODEL, TORCH)
+    )
+    assert max(abs(a - b) for a, b in zip(plain, small, strict=True)) > 0.05
+    assert small == pytest.approx(full, abs=0.05)
+    status = load_policy(f"{MODEL}+adapter={adapter}").status()
+    assert status["adapter"].startswith(adapter.name + " sha256:")
+
+
+def test_what_cannot_be_loaded_says_where_it_was_looked_for_and_the_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = {
+        "local:smollm3": "did you mean 'smollm2'",
+        f"{MODEL}+adapter={tmp_path}/none": "adapter_model.safetensors does not exist",
+        f"{tmp_path}/none": "does not exist; name a folder",
+        f"{tmp_path}+runtime=llama.cpp": "reads .gguf files",
+        f"{MODEL}+runtime=vllm": "unknown runtime",
+        "hf:nobody/nothing": "hf download nobody/nothing",
+        str(tmp_path): "no model that transformers can load",
+    }
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for text, words in cases.items():
+        with pytest.raises(ChaosOpsError, match=words):
+            load_policy(text)
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF but not really")
+    with pytest.raises(ChaosOpsError, match="cannot load"):
+        load_policy(str(broken))
+
+
+def test_missing_weights_and_missing_packages_are_loud(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAOSOPS_HOME", str(tmp_path))
+    with pytest.raises(ChaosOpsError, match=r"fetch it .* with: chaosops weights"):
+        weights.embedded_gguf()
+    monkeypatch.undo()
+    monkeypatch.setitem(__import__("sys").modules, "xllamacpp", None)
+    with pytest.raises(ChaosOpsError, match=r"pip install 'chaosops\[local\]'"):
+        load_policy(MODEL + "+batch=3")  # a batch of its own is not served from the cache
+
+
+def test_a_team_of_one_model_loads_it_once() -> None:
+    one, other = load_policy(MODEL), load_policy(MODEL + "+format=menu")
+    assert one._runtime is other._runtime  # type: ignore[attr-defined]
+    assert Team.of(one).name == MODEL
