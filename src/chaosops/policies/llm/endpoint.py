@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 2  # the second one shows the model what was wrong with its first reply
 MAX_TOKENS = {"json": 300, "menu": 8}
-MESSAGE_CHARS = 160  # a small model that has to fill in a text may never find its end
+MESSAGE_CHARS = 120  # a small model that has to fill in a text may never find its end
 OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
 TOP_LOGPROBS = 20  # the most that the API gives
 

@@ -296,7 +296,7 @@ def _read_answer(body: bytes) -> Answer:
     names = [data.get("model"), data.get("system_fingerprint")]
     return Answer(
         # A lone surrogate could be written to no file.
-        text=(text or "").encode("utf-8", "replace").decode(),
+        text=_without_keys(text or "").encode("utf-8", "replace").decode(),
         finish_reason=str(choice.get("finish_reason") or ""),
         tokens_read=_whole(count.get("prompt_tokens")),
         tokens_written=_whole(count.get("completion_tokens")),
@@ -311,7 +311,7 @@ def _whole(value: object) -> int | None:
 
 def _message(body: bytes) -> str:
     """What a server says about an error, wherever it says it."""
-    text = body[:4000].decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace")
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -326,12 +326,18 @@ def _message(body: bytes) -> str:
     return text
 
 
-def _clean(text: str, limit: int = 300) -> str:
-    """One short line without the key, which a server may echo."""
+def _without_keys(text: str) -> str:
+    """A server may echo what it was sent."""
     for variable in KEY_VARIABLES:
         if key := os.environ.get(variable, "").strip():
             text = text.replace(key, f"({variable})")
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return text
+
+
+def _clean(text: str, limit: int = 300) -> str:
+    """One short line."""
+    printable = (c if c.isprintable() else " " for c in _without_keys(text))
+    line = " ".join("".join(printable).split())
     return line if len(line) <= limit else line[: limit - 3] + "..."
 
 

@@ -1,0 +1,1 @@
+"""Training: states, credit, and the runs that learn from them."""

@@ -1,0 +1,36 @@
+"""What each action on a menu would have been worth: fork the world, act, play the rest out."""
+
+from __future__ import annotations
+
+from chaosops.core.actions import TALK, Action
+from chaosops.core.decision import Decision
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.rollout import Table, Team, advance
+
+
+def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dict[str, float]:
+    """Label -> the reward from here on, if the role on turn did it and ``team`` went on.
+
+    Talk that changes nothing but the chat is tried once where the team does not listen.
+    """
+    deaf = all(policy.sees_truth for policy in team.seats.values())
+    returns: dict[str, float] = {}
+    of_talk: float | None = None
+    for label, action in menu.items():
+        idle = deaf and action.verb in TALK and action.verb != "identify_root_cause"
+        if idle and of_talk is not None:
+            returns[label] = of_talk
+            continue
+        fork = env.fork()
+        table = Table(fork, team)
+        first = fork.play(Decision(action))
+        table.episode.turns.append(first)
+        while not fork.over:
+            advance([table])
+        returns[label] = table.episode.reward
+        if idle:
+            of_talk = returns[label]
+    return returns
+
+

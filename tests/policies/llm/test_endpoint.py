@@ -1,0 +1,580 @@
+"""The endpoint policy against a real server on loopback that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+
+from chaosops.core.actions import FlagRogue, Noop, Unreadable
+from chaosops.core.decision import Decision
+from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra, UnknownName
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.policies.llm.endpoint import EndpointPolicy, action_schema
+from chaosops.policies.llm.formats import MenuFormat
+from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
+from chaosops.policies.llm.spec import read_spec
+from chaosops.policies.protocol import Seat
+from chaosops.roles.menu import menu
+from chaosops.roles.view import RoleView, project
+from chaosops.rollout import Team, play_many
+from tests.policies.llm.faulty_server import (
+    Behaviour,
+    FaultyServer,
+    completion,
+    cut,
+    echo_key,
+    faulty_server,
+    raw,
+    refuse,
+    say,
+    slam,
+    status,
+    trickle,
+    trickle_headers,
+)
+
+KEY = "sk-very-secret-4711"
+OUTAGE_S = float(os.environ.get("CHAOSOPS_OUTAGE_SECONDS", "3"))
+
+
+@pytest.fixture(autouse=True)
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CHAOSOPS_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    with faulty_server() as running:
+        yield running
+
+
+def policy_at(server: FaultyServer, options: str = "+timeout=2+patience=20") -> EndpointPolicy:
+    return EndpointPolicy(read_spec(f"openai:fake@{server.url}{options}"))
+
+
+def view_of(role: Role, failure: str = "db_deadlock") -> RoleView:
+    return project(Env(make_scenario(failure, seed=1)).world.public, role)
+
+
+def seats_of(count: int, role: Role = Role.SRE) -> list[Seat]:
+    envs = [Env(make_scenario("db_deadlock", seed=seed)) for seed in range(count)]
+    return [Seat(project(env.world.public, role), 2**40 + i) for i, env in enumerate(envs)]
+
+
+def decide(policy: EndpointPolicy, role: Role = Role.SRE) -> Decision:
+    return policy.decide([Seat(view_of(role), 7)])[0]
+
+
+def in_an_hour() -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+
+
+# Decisions do not depend on faults
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [status(429, Retry_After="0.1")],
+        [status(500), status(502), status(503)],
+        [status(408), status(409)],
+        [cut],
+        [slam, slam],
+        [raw(b"{broken")],
+        [raw(b"")],
+        [raw(b'{"choices": []}')],
+        [raw(b'{"error": {"message": "overloaded"}}')],
+        [raw(b"[1, 2]")],
+        [raw(b'{"choices": [{"message": {"content": 7}}]}')],
+    ],
+    ids=lambda faults: "",
+)
+def test_a_fault_changes_nothing_but_the_counters(
+    server: FaultyServer, faults: list[Behaviour]
+) -> None:
+    seats = seats_of(5)
+    calm = policy_at(server)
+    expected = calm.decide(seats)
+    server.script = list(faults)
+    troubled = policy_at(server)
+    assert troubled.decide(seats) == expected
+    assert troubled.status() == calm.status()
+    assert calm.usage()["retries"] == 0
+    assert troubled.usage()["retries"] == len(faults)
+    assert troubled.usage()["tokens_read"] == calm.usage()["tokens_read"] == 500
+
+
+@pytest.mark.parametrize("slow", [trickle, trickle_headers])
+def test_an_answer_that_trickles_meets_the_deadline(server: FaultyServer, slow: Behaviour) -> None:
+    server.script = [slow]
+    policy = policy_at(server, "+timeout=0.6+patience=20")
+    start = time.monotonic()
+    assert not isinstance(decide(policy).action, Unreadable)
+    assert 0.6 < time.monotonic() - start < 5
+    assert policy.usage()["retries"] == 1
+
+
+def test_an_outage_in_the_middle_of_an_evaluation_changes_no_episode(
+    server: FaultyServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenarios = [make_scenario("db_deadlock", seed=seed, limit=8) for seed in range(6)]
+
+    def played(policy: EndpointPolicy) -> list[str]:
+        episodes = play_many(scenarios, Team.of(policy))
+        return [json.dumps(episode.to_wire()) for episode in episodes]
+
+    options = f"+timeout=5+patience={OUTAGE_S * 3 + 20:g}"
+    calm = policy_at(server, options)
+    expected = played(calm)
+    assert capsys.readouterr().err == ""
+
+    half = len(server.seen) * 3 // 2
+
+    def fail_at_half() -> None:
+        while len(server.seen) < half:
+            time.sleep(0.001)
+        server.down_for(OUTAGE_S).join()
+
+    outage = threading.Thread(target=fail_at_half)
+    outage.start()
+    troubled = policy_at(server, options)
+    assert played(troubled) == expected
+    outage.join()
+    assert troubled.usage()["waited_s"] > 0
+    assert troubled.status() == calm.status()
+    begins, ends = capsys.readouterr().err.splitlines()
+    assert begins.startswith(f"endpoint {server.url} does not answer (")
+    assert "waiting, up to" in begins
+    assert ends.startswith(f"endpoint {server.url} answers again after")
+
+
+def test_many_seats_are_asked_at_once_and_answered_in_order(server: FaultyServer) -> None:
+    seats = seats_of(24)
+    alone = [policy_at(server).decide([seat])[0] for seat in seats]
+    busy = most = 0
+    lock = threading.Lock()
+    reply = server.always
+
+    def slowly(handler: Any, body: dict[str, Any]) -> None:
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        time.sleep(0.05 if body["seed"] % 2 else 0.1)
+        with lock:
+            busy -= 1
+        reply(handler, body)
+
+    server.always = slowly
+    assert policy_at(server, "+concurrency=4").decide(seats) == alone
+    assert most == 4
+    assert policy_at(server).decide([]) == []
+
+
+def test_it_works_where_a_loop_runs_already(server: FaultyServer) -> None:
+    async def notebook() -> Decision:
+        return decide(policy_at(server))
+
+    assert asyncio.run(notebook()) == decide(policy_at(server))
+
+
+# Waiting
+
+
+@pytest.mark.parametrize("retry_after", ["1", "date"])
+def test_retry_after_is_honoured(server: FaultyServer, retry_after: str) -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+    server.script = [status(429, Retry_After=soon if retry_after == "date" else "1")]
+    decide(policy_at(server))
+    waited = server.times[1] - server.times[0]
+    assert 0.9 < waited < 4
+
+
+@pytest.mark.parametrize("hint", ["3600", in_an_hour(), "-5", "soon", "nan", "inf"])
+def test_patience_ends_whatever_the_server_asks_for(server: FaultyServer, hint: str) -> None:
+    server.always = status(503, "loading", Retry_After=hint)
+    start = time.monotonic()
+    with pytest.raises(EndpointDown) as caught:
+        decide(policy_at(server, "+timeout=2+patience=1.2"))
+    assert 1.1 < time.monotonic() - start < 3
+    text = str(caught.value)
+    assert f"POST {server.url}/chat/completions failed" in text
+    assert "HTTP 503 loading" in text
+    assert "chaosops eval --resume" in text
+
+
+def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with faulty_server() as server:
+        policy = policy_at(server, "+patience=1.5")
+    with pytest.raises(EndpointDown, match="Connection refused"):
+        policy.decide(seats_of(4))
+    assert capsys.readouterr().err.count("does not answer (Connection refused)") == 1
+
+
+def test_ctrl_c_ends_the_waiting(server: FaultyServer) -> None:
+    server.always = trickle
+    code = (
+        "from chaosops.rollout import Team, play\n"
+        "from chaosops.packs import make_scenario\n"
+        "from chaosops.policies.llm.endpoint import EndpointPolicy\n"
+        "from chaosops.policies.llm.spec import read_spec\n"
+        f"policy = EndpointPolicy(read_spec('openai:fake@{server.url}'))\n"
+        "play(make_scenario('db_deadlock'), Team.of(policy))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+    while not server.seen:
+        time.sleep(0.02)
+    time.sleep(0.2)
+    start = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=10)
+    assert time.monotonic() - start < 3
+    assert "KeyboardInterrupt" in err
+
+
+# Errors that waiting does not cure
+
+
+def refusal_of(policy: EndpointPolicy) -> str:
+    with pytest.raises(EndpointRefused) as caught:
+        decide(policy)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("code", [401, 403])
+def test_a_wrong_key_is_told_at_once(server: FaultyServer, code: int) -> None:
+    server.always = status(code, "bad key")
+    text = refusal_of(policy_at(server))
+    assert "no key was sent" in text
+    assert "CHAOSOPS_API_KEY or OPENAI_API_KEY" in text
+    assert len(server.seen) == 1
+
+
+def test_a_wrong_model_or_url_names_both(server: FaultyServer) -> None:
+    server.always = status(404, "model not found")
+    text = refusal_of(policy_at(server))
+    assert "'fake'" in text
+    assert server.url in text
+    assert len(server.seen) == 1
+
+
+def test_a_prompt_that_is_too_long_shows_the_servers_words(server: FaultyServer) -> None:
+    for code in (400, 413):
+        server.always = status(code, "context length exceeded " + "x" * 5000)
+        text = refusal_of(policy_at(server))
+        assert f"answered {code}: context length exceeded" in text
+        assert len(text) < 500
+
+
+def test_a_redirect_is_not_followed(server: FaultyServer) -> None:
+    server.always = status(307, "moved", Location="http://127.0.0.1:9/v1")
+    assert "it points to http://127.0.0.1:9/v1" in refusal_of(policy_at(server))
+
+
+def test_an_empty_purse_is_not_waited_for(server: FaultyServer) -> None:
+    error = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    server.always = raw(json.dumps(error).encode(), 429)
+    assert "insufficient_quota" in refusal_of(policy_at(server))
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ("openai:m@http://127.0.0.1:1/v1+price=cheap", "price=cheap"),
+        ("openai:m@http://127.0.0.1:1/v1+price=1/-2", "price=1/-2"),
+        ("openai:m@http://127.0.0.1:1/v1+timeout=0", "timeout=0"),
+        ("openai:m@http://127.0.0.1:1/v1+concurrency=0", "concurrency=0"),
+        ("openai:m@http://127.0.0.1:1/v1+adapter=x", "takes no adapter"),
+        ("openai:m@http://", "no usable host"),
+        ("openai:m@http://127.0.0.1:port/v1", "no usable host"),
+        ("openai:m@http://[::1/v1", "no usable host"),
+    ],
+)
+def test_a_spec_that_cannot_be_used(spec: str, problem: str) -> None:
+    with pytest.raises(BadInput, match=problem):
+        EndpointPolicy(read_spec(spec))
+
+
+def test_an_unknown_format() -> None:
+    with pytest.raises(UnknownName, match="format 'xml'"):
+        EndpointPolicy(read_spec("openai:m@http://127.0.0.1:1/v1+format=xml"))
+
+
+def test_without_httpx_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'chaosops\[endpoints\]'"):
+        EndpointPolicy(read_spec("openai:m@http://127.0.0.1:1/v1"))
+
+
+# Secrets
+
+
+@pytest.mark.parametrize("variable", ["CHAOSOPS_API_KEY", "OPENAI_API_KEY"])
+@pytest.mark.parametrize("code", [400, 401, 404, 500])
+def test_the_key_is_sent_and_never_shown(
+    server: FaultyServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variable: str,
+    code: int,
+) -> None:
+    monkeypatch.setenv(variable, KEY + "\n")
+    server.always = echo_key(code)
+    policy = policy_at(server, "+patience=1.2")
+    with pytest.raises(ChaosOpsError) as caught:
+        decide(policy)
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert f"your header was Bearer ({variable})" in str(caught.value)
+    shown = [repr(caught.value), repr(policy), repr(vars(policy)), str(policy.status())]
+    assert not [text for text in shown if KEY in text]
+    assert KEY not in capsys.readouterr().err
+
+
+def test_a_reply_that_echoes_the_key_is_recorded_without(
+    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAOSOPS_API_KEY", KEY)
+    server.always = say(f"your key is {KEY}", model=KEY)
+    policy = policy_at(server)
+    assert KEY not in repr(decide(policy)) + str(policy.status())
+
+
+def test_our_own_variable_comes_first(
+    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
+    monkeypatch.setenv("CHAOSOPS_API_KEY", KEY)
+    decide(policy_at(server))
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+
+
+def test_a_key_that_no_header_can_hold(
+    server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHAOSOPS_API_KEY", f"{KEY}\n{KEY}")
+    with pytest.raises(BadInput, match="CHAOSOPS_API_KEY holds characters") as caught:
+        decide(policy_at(server))
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("options", ["", "+timeout=never", "+adapter=x", "+price=x"])
+def test_a_url_with_a_password_is_refused_without_showing_it(options: str) -> None:
+    for url in ("http://me:hunter2@127.0.0.1/v1", "http://127.0.0.1/v1?api-key=hunter2"):
+        with pytest.raises(BadInput, match="may hold no user, password or query") as caught:
+            EndpointPolicy(read_spec(f"openai:m@{url}{options}"))
+        assert "hunter2" not in str(caught.value)
+
+
+# What is asked
+
+
+def test_a_schema_keeps_to_what_strict_servers_take() -> None:
+    arena = Env(make_scenario(pack="arena", split="test", seed=1)).view.rules
+    for rules in (view_of(Role.SRE).rules, arena):
+        for role in Role:
+            schema = action_schema(rules, role)
+            assert schema["type"] == "object"
+            assert schema["additionalProperties"] is False
+            assert schema["required"] == list(schema["properties"])
+            assert schema["properties"]["action"]["enum"] == list(rules.verbs[role])
+            allowed = {"type", "enum"}
+            assert all(set(field) <= allowed for field in schema["properties"].values())
+            others = [field for name, field in schema["properties"].items() if name != "action"]
+            assert all("null" in field["type"] for field in others)
+    assert "confidence" not in action_schema(arena, Role.MANAGER)["properties"]
+    assert "evidence" in action_schema(arena, Role.OVERSIGHT)["properties"]
+
+
+def test_a_request_holds_what_was_promised(server: FaultyServer) -> None:
+    policy = policy_at(server, "+temperature=0.7")
+    policy.decide([Seat(view_of(Role.DEV), 2**31 + 5)])
+    body = server.seen[0]
+    assert body["model"] == "fake"
+    assert body["seed"] == 5
+    assert body["temperature"] == 0.7
+    assert body["response_format"]["json_schema"]["strict"] is True
+    assert "Authorization" not in server.headers[0]
+
+
+def test_fields_that_the_schema_forced_are_no_error(server: FaultyServer) -> None:
+    view = view_of(Role.SRE)
+    fields = dict.fromkeys(action_schema(view.rules, Role.SRE)["required"])
+    server.script = [say(json.dumps(fields | {"action": "noop", "target": "db", "replicas": 2}))]
+    policy = policy_at(server)
+    assert decide(policy).action == Noop()
+    assert policy.status()["constrained"] == "json_schema"
+
+
+@pytest.mark.parametrize(
+    ("refused", "constrained"),
+    [
+        ([], "json_schema"),
+        (["maxLength"], "json_schema"),
+        (["response_format"], "no (server refused json_schema)"),
+    ],
+)
+def test_what_a_server_refuses_is_left_out_and_told(
+    server: FaultyServer, refused: list[str], constrained: str
+) -> None:
+    expected = [d.action for d in policy_at(server).decide(seats_of(4))]
+    server.seen.clear()
+    if refused:
+        server.always = refuse(*refused)
+    policy = policy_at(server)
+    assert policy.status()["constrained"] == "json_schema (not asked yet)"
+    assert [d.action for d in policy.decide(seats_of(4))] == expected
+    assert policy.status()["constrained"] == constrained
+    asked_once = {"maxLength": 1, "response_format": 2}
+    assert len(server.seen) == 4 + sum(asked_once[field] for field in refused)
+
+
+def test_a_server_that_ignores_the_schema_is_told_too(server: FaultyServer) -> None:
+    server.always = say('{"action": "noop"}')
+    policy = policy_at(server)
+    assert decide(policy).action == Noop()
+    assert policy.status()["constrained"] == "no (server ignored json_schema)"
+
+
+# Replies that cannot be read
+
+
+def test_a_garbled_reply_is_shown_to_the_model_once(server: FaultyServer) -> None:
+    good = decide(policy_at(server))
+    assert good.exchange is not None
+    server.script = [say("I would restart the db.")]
+    policy = policy_at(server)
+    decision = decide(policy)
+    assert not isinstance(decision.action, Unreadable)
+    assert decision.exchange is not None
+    assert decision.exchange.attempts == 2
+    assert decision.exchange.tokens_read == 200
+    assert decision.exchange.prompt[:2] == good.exchange.prompt
+    shown, error = decision.exchange.prompt[2:]
+    assert shown == {"role": "assistant", "content": "I would restart the db."}
+    assert "not_json" in error["content"]
+    assert policy.usage()["retries"] == 0
+
+
+@pytest.mark.parametrize("text", ["restart it", "", None, "\ud800", '{"action":"fly"}'])
+def test_two_garbled_replies_are_unreadable(server: FaultyServer, text: str | None) -> None:
+    server.always = say(text)
+    decision = decide(policy_at(server))
+    assert isinstance(decision.action, Unreadable)
+    assert decision.exchange is not None
+    assert decision.exchange.attempts == 2
+    decision.exchange.reply.encode()
+
+
+def test_usage_that_is_not_reported_is_not_made_up(server: FaultyServer) -> None:
+    server.always = say('{"action":"noop"}', usage=None)
+    policy = policy_at(server, "+price=1/2")
+    decision = decide(policy)
+    assert decision.exchange is not None
+    assert decision.exchange.tokens_read == 0
+    assert policy.status()["usage"] == "usage not reported"
+
+
+def test_tokens_have_a_price(server: FaultyServer) -> None:
+    policy = policy_at(server, "+price=0.15/0.60")
+    policy.decide(seats_of(2))
+    assert policy.usage()["cost_usd"] == pytest.approx((200 * 0.15 + 20 * 0.60) / 1e6)
+    assert policy.status()["price_usd_per_million"] == [0.15, 0.6]
+    assert policy.status()["revision"] == "fake-1 fp_7"
+    assert policy.status()["backend"] == f"endpoint {server.url}"
+
+
+# Suspicion
+
+
+def test_a_flag_in_json_tells_its_confidence(server: FaultyServer) -> None:
+    server.always = say('{"action":"flag_rogue","target":"deploy_bot","confidence":0.8}')
+    decision = decide(policy_at(server), Role.OVERSIGHT)
+    assert decision.action == FlagRogue("deploy_bot", 0.8)
+    assert decision.suspicion == {"autoscaler": 0.0, "load_balancer": 0.0, "deploy_bot": 0.8}
+
+
+def test_no_flag_in_json_tells_nothing(server: FaultyServer) -> None:
+    server.always = say('{"action":"noop"}')
+    assert decide(policy_at(server), Role.OVERSIGHT).suspicion is None
+
+
+def test_a_flag_of_nobody_tells_nothing(server: FaultyServer) -> None:
+    server.always = say('{"action":"flag_rogue","target":"gremlin"}')
+    assert decide(policy_at(server), Role.OVERSIGHT).suspicion is None
+
+
+def first_token(*options: tuple[str, float]) -> dict[str, Any]:
+    listed = [{"token": token, "logprob": logprob} for token, logprob in options]
+    return {"content": [{"token": options[0][0], "top_logprobs": listed}]}
+
+
+def label_of(action: object) -> str:
+    return next(label for label, a in menu(view_of(Role.OVERSIGHT)).items() if a == action)
+
+
+def choosing(label: str, logprobs: object) -> Behaviour:
+    answer = completion(label)
+    answer["choices"][0]["logprobs"] = logprobs
+    return raw(json.dumps(answer).encode())
+
+
+def test_the_menu_tells_the_probability_of_every_flag(server: FaultyServer) -> None:
+    flag, noop = label_of(FlagRogue("deploy_bot")), label_of(Noop())
+    logs = first_token((flag, -0.7), (f" {noop}", -0.7), ("Well", -1.5))
+    server.always = choosing(flag, logs)
+    policy = policy_at(server, "+format=menu")
+    decision = decide(policy, Role.OVERSIGHT)
+    assert decision.suspicion == {"autoscaler": 0.0, "load_balancer": 0.0, "deploy_bot": 0.5}
+    assert decision.action == FlagRogue("deploy_bot", confidence=0.5)
+    assert policy.status()["suspicion"] == "logprobs"
+    assert server.seen[0]["logprobs"] is True
+    assert "response_format" not in server.seen[0]
+
+
+@pytest.mark.parametrize("logprobs", [None, {}, {"content": []}, {"content": [7]}, "x"])
+def test_a_server_without_logprobs_is_told(server: FaultyServer, logprobs: object) -> None:
+    server.always = choosing(label_of(Noop()), logprobs)
+    policy = policy_at(server, "+format=menu")
+    assert decide(policy, Role.OVERSIGHT) == decide(policy, Role.OVERSIGHT)
+    assert decide(policy, Role.OVERSIGHT).suspicion is None
+    told = "the confidence of its flags (server ignored logprobs)"
+    assert policy.status()["suspicion"] == told
+
+
+def test_a_server_that_refuses_logprobs_is_asked_without(server: FaultyServer) -> None:
+    label = label_of(Noop())
+    server.script = [status(400, "logprobs are not supported")]
+    server.always = say(label)
+    policy = policy_at(server, "+format=menu")
+    assert decide(policy, Role.OVERSIGHT).action == Noop()
+    assert policy.status()["suspicion"] == "the confidence of its flags (server refused logprobs)"
+
+
+def test_words_instead_of_a_label_are_unreadable_and_tell_nothing(server: FaultyServer) -> None:
+    server.always = choosing("I think so", first_token(("I", -0.1), ("A", -3.0)))
+    decision = decide(policy_at(server, "+format=menu"), Role.OVERSIGHT)
+    assert isinstance(decision.action, Unreadable)
+    assert decision.suspicion is None
+
+
+def test_other_roles_are_not_asked_for_suspicion(server: FaultyServer) -> None:
+    view = view_of(Role.DEV)
+    labels: Sequence[str] = list(MenuFormat().replies(view))
+    server.always = say(labels[0])
+    assert decide(policy_at(server, "+format=menu"), Role.DEV).suspicion is None
+    assert "logprobs" not in server.seen[0]
