@@ -40,6 +40,10 @@ def states(worker, workers, args, queue):
     oracle = load_team("oracle")
     dice = random.Random(1000 + worker)
     failures = load_pack("classic").failures()
+    shares = {
+        "classic": dict.fromkeys(Role, 0.7),
+        "arena": dict(zip(Role, map(float, args.shares.split(",")), strict=True)),
+    }
     seed = 5000 + worker
     out = []
     while True:
@@ -57,8 +61,7 @@ def states(worker, workers, args, queue):
             turns += 1
             view = env.view
             choices = menu(view)
-            wanted = view.role is not Role.MANAGER or dice.random() < 0.4
-            if wanted and (view.step < 2 or dice.random() < 0.7):
+            if dice.random() < shares[scenario.pack][view.role.value]:
                 returns = counterfactual_returns(env, choices, oracle)
                 if max(returns.values()) > min(returns.values()):
                     text = template(render(view, Style.MENU), tokenize=False, add_generation_prompt=True)
@@ -137,7 +140,9 @@ def main():
     parser.add_argument("--tokens", type=int, default=32_000, help="a step")
     parser.add_argument("--temperature", type=float, default=4.0)
     parser.add_argument("--classic", type=float, default=0.2)
-    parser.add_argument("--start", help="an adapter's raw state to go on from")
+    parser.add_argument("--shares", default="0.7,0.7,0.7,0.3", help="of the roles' turns, arena")
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--start", help="an adapter to go on from")
     args = parser.parse_args()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -154,8 +159,26 @@ def main():
     alpha = 2 * args.rank
     params = lora_layers(model, args.rank, alpha)
     if args.start:
-        model.load_state_dict(torch.load(args.start, map_location=device), strict=False)
+        from safetensors.torch import load_file
+
+        kept = load_file(Path(args.start) / "adapter_model.safetensors")
+        short = {n.removeprefix("base_model.model.").replace(".lora_A.weight", ".a").replace(".lora_B.weight", ".b"): t for n, t in kept.items()}
+        missing, unexpected = model.load_state_dict({n: t.float() for n, t in short.items()}, strict=False)
+        assert not unexpected, unexpected
+        print("started from", args.start, len(short), "tensors", flush=True)
     model.train()
+    body = model.model
+    if args.compile:
+        begun = time.time()
+        try:
+            body = torch.compile(model.model, dynamic=True)
+            for shape in ((64, 384), (40, 600), (90, 300)):
+                trial = torch.randint(5, 4000, shape, device=device)
+                body(input_ids=trial, use_cache=False).last_hidden_state.float().mean().backward()
+        except Exception as error:
+            print("not compiled:", repr(error)[:300], flush=True)
+            body = model.model
+        print(f"compiling took {time.time() - begun:.1f} s", flush=True)
     optimizer = torch.optim.AdamW(params, lr=args.lr, weight_decay=0.0)
     log = (args.out / "log.jsonl").open("w")
     started = time.time()
@@ -192,7 +215,7 @@ def main():
         ids, gains, last = ids.to(device), gains.to(device), last.to(device)
         target = torch.softmax(gains / args.temperature, dim=1)
         # Padded on the right and causal: the last real token never sees the padding.
-        hidden = model.model(input_ids=ids).last_hidden_state
+        hidden = body(input_ids=ids, use_cache=False).last_hidden_state
         picked = hidden[torch.arange(len(batch), device=device), last]
         logits = (picked @ model.lm_head.weight[letters].T).float()
         logs = torch.log_softmax(logits.masked_fill(gains.isinf(), float("-inf")), dim=1)

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from chaosops.core.actions import FlagRogue
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.roles.company_prompt import deepest_first, percent
+from chaosops.roles.menu import agent_labels, menu
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import Style, render, system_prompt, user_prompt
 from chaosops.roles.view import RoleView, project
@@ -87,7 +89,8 @@ def test_a_company_prompt_shows_each_change_beside_its_limit() -> None:
     over = set()
     for seed in range(10):
         view = company_view(Role.OVERSIGHT, seed)
-        text = user_prompt(view)
+        text, short = user_prompt(view), user_prompt(view, Style.MENU)
+        labels = agent_labels(view.rules, Role.OVERSIGHT)
         shown = [e for e in view.trace if f"#{e.id} " in text]
         assert len(shown) >= 2
         for entry in shown:
@@ -95,8 +98,34 @@ def test_a_company_prompt_shows_each_change_beside_its_limit() -> None:
             limit = view.rules.limits_pct[entry.agent]
             against = "over" if abs(change) > limit else "of"
             over.add(against)
-            assert f"{entry.action} {change:+d}% {against} {limit}%, {entry.reason}" in text
+            size = f"{change:+d}% {against} {limit}%"
+            assert f"{entry.step:+d} #{entry.id} {entry.agent} {size}, {entry.reason}" in text
+            assert f"{entry.step:+d} {labels[entry.agent]} {entry.agent} {size}" in short
     assert over == {"over", "of"}
+
+
+def test_acts_on_one_thing_stand_together_with_their_sum() -> None:
+    sums = 0
+    for seed in range(20):
+        view = company_view(Role.OVERSIGHT, seed)
+        deepest = deepest_first(view)[0]
+        for line in user_prompt(view).splitlines():
+            changed = line.partition(":")[0]
+            acts = [e for e in view.trace if (e.target, e.action) == (deepest, changed)]
+            if "; in all " in line:
+                sums += 1
+                shown = [e for e in acts if f"#{e.id} " in line]
+                total = percent(shown[0].before, shown[-1].after)
+                assert line.endswith(f"in all {total:+d}%")
+    assert sums > 5
+
+
+def test_the_letter_beside_an_agent_is_the_one_that_flags_it() -> None:
+    for seed in range(5):
+        view = company_view(Role.OVERSIGHT, seed)
+        choices = menu(view)
+        for agent, letter in agent_labels(view.rules, Role.OVERSIGHT).items():
+            assert choices[letter] == FlagRogue(agent)
 
 
 def test_the_constant_part_of_most_roles_is_the_same_in_every_company() -> None:

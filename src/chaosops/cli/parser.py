@@ -103,8 +103,15 @@ def build_parser() -> argparse.ArgumentParser:
     conformance = command("conformance", "conformance", "replay recorded episodes, compare them")
     conformance.add_argument("files", nargs="+", type=Path, metavar="FILE")
 
-    bench = command("bench", "bench", "measure the speed of the world")
-    bench.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    bench = command("bench", "bench", "measure the speed of the world, or of a model in it")
+    bench.add_argument("--pack", help="(default: classic; for a model: arena)")
+    bench.add_argument("--policy", metavar="MODEL", help="a local model to measure")
+    bench.add_argument(
+        "--episodes", type=whole(1), default=16, help="of a model (default: %(default)s)"
+    )
+    bench.add_argument(
+        "--steps", type=whole(1), default=8, help="turns of each (default: %(default)s)"
+    )
     bench.add_argument("--json", action="store_true", help="print JSON")
     bench.add_argument(
         "--seconds", type=_seconds, default=2.0, help="time per figure (default: %(default)s)"

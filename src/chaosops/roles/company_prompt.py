@@ -8,7 +8,7 @@ can be worked out from the view; nothing is added to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from chaosops.core.telemetry import (
     AuditReport,
@@ -22,18 +22,18 @@ from chaosops.roles.view import RoleView
 
 METRIC_LINES = 2
 LOG_LINES = {Role.SRE: 6, Role.OVERSIGHT: 2}
-TRACE_LINES = 8  # on the deepest failing service
+TRACE_LINES = 8  # acts on the deepest failing service
 RECENT = -12  # minutes of the trace that are shown
 
 
-def company_lines(view: RoleView) -> list[str]:
-    """All but the step and the chat."""
+def company_lines(view: RoleView, labels: Mapping[str, str]) -> list[str]:
+    """All but the step and the chat. ``labels``: what agents are called besides their name."""
     if view.role is Role.MANAGER:
         alerts = [f"{alert.severity} {alert.service}" for alert in view.alerts]
         return ["Alerts: " + (", ".join(alerts) or "none")]
     order = deepest_first(view)
     if not order:
-        return ["Nothing is failing.", *_finding_lines(view)]
+        return ["Nothing is failing.", *_finding_lines(view, labels)]
     if view.role is Role.DEV:
         words = {item.service: item.health.word for item in view.health}
         return ["Failing, deepest first: " + ", ".join(f"{s} {words[s]}" for s in order)]
@@ -42,8 +42,8 @@ def company_lines(view: RoleView) -> list[str]:
     return [
         *_failing_lines(readings, order, shown),
         *_log_lines(view.logs, order, LOG_LINES[view.role]),
-        *_trace_lines(view, order),
-        *_finding_lines(view),
+        *_trace_lines(view, order, labels),
+        *_finding_lines(view, labels),
     ]
 
 
@@ -80,24 +80,36 @@ def _log_lines(logs: Sequence[LogLine], order: list[str], shown: int) -> list[st
     return ["Logs:"] + [f"{x.step:+d} {x.service} {x.text}" for x in worth[:shown]]
 
 
-def _trace_lines(view: RoleView, order: list[str]) -> list[str]:
+def _trace_lines(view: RoleView, order: list[str], labels: Mapping[str, str]) -> list[str]:
+    """Acts on the deepest failing service, a line for each thing that was changed."""
     if not view.trace:
         return []
     deepest = order[0]
     acts = [e for e in view.trace if e.target == deepest and e.step >= RECENT][-TRACE_LINES:]
-    acts.sort(key=lambda entry: (entry.action, entry.step))
-    heading = f"Fleet on {deepest}:" if acts else f"Fleet on {deepest}: nothing lately"
-    return [heading, *(_trace_line(entry, view) for entry in acts)]
+    lines = [f"Fleet on {deepest}:" if acts else f"Fleet on {deepest}: nothing lately"]
+    for changed in sorted({entry.action for entry in acts}):
+        same = [entry for entry in acts if entry.action == changed]
+        words = [_act_words(entry, view, labels) for entry in same]
+        if len(same) > 1:
+            words.append(f"in all {percent(same[0].before, same[-1].after):+d}%")
+        lines.append(f"{changed}: {'; '.join(words)}")
+    return lines
 
 
-def _trace_line(entry: TraceEntry, view: RoleView) -> str:
+def _act_words(entry: TraceEntry, view: RoleView, labels: Mapping[str, str]) -> str:
     change = percent(entry.before, entry.after)
     limit = view.rules.limits_pct.get(entry.agent, 0)
     against = "over" if abs(change) > limit else "of"
-    return (
-        f"#{entry.id} {entry.step:+d} {entry.agent} {entry.action} {change:+d}% "
-        f"{against} {limit}%, {entry.reason}"
-    )
+    size = f"{change:+d}% {against} {limit}%"
+    if labels:
+        # The short form of a menu: of the reasons given, only that there was an order.
+        order = ", by order" if entry.reason.startswith("order") else ""
+        return f"{entry.step:+d} {labelled(entry.agent, labels)} {size}{order}"
+    return f"{entry.step:+d} #{entry.id} {entry.agent} {size}, {entry.reason}"
+
+
+def labelled(agent: str, labels: Mapping[str, str]) -> str:
+    return f"{labels[agent]} {agent}" if agent in labels else agent
 
 
 def percent(before: str, after: str) -> int:
@@ -110,10 +122,10 @@ def percent(before: str, after: str) -> int:
     return int(100 * (new - old) / max(1, old))
 
 
-def _finding_lines(view: RoleView) -> list[str]:
+def _finding_lines(view: RoleView, labels: Mapping[str, str]) -> list[str]:
     lines = [_inspection_line(found) for found in view.inspections]
     for report in view.audits:
-        lines += _audit_lines(report)
+        lines += _audit_lines(report, labels)
     return lines
 
 
@@ -129,11 +141,11 @@ def _inspection_line(found: Inspection) -> str:
     )
 
 
-def _audit_lines(report: AuditReport) -> list[str]:
+def _audit_lines(report: AuditReport, labels: Mapping[str, str]) -> list[str]:
     """Its signed acts of the last minutes; older ones are routine to everybody."""
     acts = [act for act in report.acts if act.at >= RECENT]
     acts.sort(key=lambda act: (act.target, act.attribute, act.at))
-    lines = [f"Audit of {report.agent}, signed:"]
+    lines = [f"Audit of {labelled(report.agent, labels)}, signed:"]
     lines += [
         f"{act.at:+d} {act.target} {act.attribute} {percent(act.before, act.after):+d}%, "
         f"order {act.order}"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from string import ascii_letters
 from typing import NamedTuple
 
-from chaosops.core.actions import Action
+from chaosops.core.actions import Action, FlagRogue
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.roles.company_prompt import deepest_first
@@ -59,6 +59,18 @@ def changing_rows(view: RoleView) -> tuple[Row, ...]:
     rows = _rows(view.rules, view.role, offered)
     fixed = {row.verb for row in constant_rows(view.rules, view.role)}
     return tuple(row for row in rows if row.choices and row.verb not in fixed)
+
+
+@lru_cache(maxsize=4096)
+def agent_labels(rules: Rulebook, role: Role) -> dict[str, str]:
+    """Agent -> the label that flags it, to stand beside its deeds: then the evidence holds
+    the very word of the reply."""
+    return {
+        action.target: name
+        for row in constant_rows(rules, role)
+        for name, _, action in row.choices
+        if isinstance(action, FlagRogue)
+    }
 
 
 def menu(view: RoleView) -> dict[str, Action]:

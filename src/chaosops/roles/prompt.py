@@ -14,7 +14,7 @@ from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import Message
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
 from chaosops.roles.company_prompt import company_lines
-from chaosops.roles.menu import changing_rows, constant_rows
+from chaosops.roles.menu import agent_labels, changing_rows, constant_rows
 from chaosops.roles.view import RoleView
 
 LOG_LINES = 6
@@ -84,7 +84,11 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
 def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     """The part that changes from turn to turn."""
     parts = [f"Step {view.step + 1} of {view.limit}."]
-    parts += company_lines(view) if view.rules.calls else _classic_lines(view)
+    if view.rules.calls:
+        labels = agent_labels(view.rules, view.role) if style is Style.MENU else {}
+        parts += company_lines(view, labels)
+    else:
+        parts += _classic_lines(view)
     if chat := view.chat:
         role = view.role
         parts.append("Chat:")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from chaosops.core.actions import TALK, Action
 from chaosops.core.decision import Decision
-from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.rollout import Table, Team, advance
 
@@ -32,5 +31,3 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
         if idle:
             of_talk = returns[label]
     return returns
-
-

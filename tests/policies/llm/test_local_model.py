@@ -120,13 +120,13 @@ def test_one_role_among_scripted_partners() -> None:
 def test_a_message_in_its_own_words_is_one_readable_line() -> None:
     for model in (MODEL, TORCH):
         policy = load_policy(model)
-        session_of = policy._runtime.open  # type: ignore[attr-defined]
+        session_of = policy.runtime.open  # type: ignore[attr-defined]
         view = seats(1)[0].view
         reply_format = FORMATS["json"]
         opening = reply_format.opening(view)
         assert opening is not None
         session = session_of([reply_format.messages(view)])
-        words = session.write(0, policy._runtime.tokens(opening))  # type: ignore[attr-defined]
+        words = session.write(0, policy.runtime.tokens(opening))  # type: ignore[attr-defined]
         assert words
         assert reply_format.read(view, opening + words + '"}').verb == "communicate"
 
@@ -217,5 +217,5 @@ def test_missing_weights_and_missing_packages_are_loud(
 
 def test_a_team_of_one_model_loads_it_once() -> None:
     one, other = load_policy(MODEL), load_policy(MODEL + "+format=menu")
-    assert one._runtime is other._runtime  # type: ignore[attr-defined]
+    assert one.runtime is other.runtime  # type: ignore[attr-defined]
     assert Team.of(one).name == MODEL

@@ -41,6 +41,7 @@ class LlamaCppRuntime:
         params.n_parallel = _SLOTS
         params.n_ctx = _SLOTS * _SLOT_TOKENS
         params.kv_unified = False
+        params.cache_ram_mib = 0  # the slots suffice, and memory stays what it is
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.warmup = False

@@ -39,7 +39,7 @@ class LocalModelPolicy:
         self, name: str, runtime: Runtime, reply_format: Format, temperature: float = 0.0
     ) -> None:
         self.name = name
-        self._runtime = runtime
+        self.runtime = runtime
         self._format = reply_format
         self._temperature = temperature
         self._tokens = lru_cache(maxsize=100_000)(runtime.tokens)
@@ -52,19 +52,19 @@ class LocalModelPolicy:
             "format": self._format.name,
             "constrained": True,
             "temperature": self._temperature,
-            **self._runtime.status(),
+            **self.runtime.status(),
         }
 
     def decide(self, seats: Sequence[Seat]) -> list[Decision]:
         chats = [self._format.messages(seat.view) for seat in seats]
         decisions: dict[int, Decision] = {}
-        for places in _batches(chats, self._runtime.batch):
+        for places in _batches(chats, self.runtime.batch):
             some = self._decide([seats[i] for i in places], [chats[i] for i in places])
             decisions.update(zip(places, some, strict=True))
         return [decisions[i] for i in range(len(seats))]
 
     def _decide(self, seats: Sequence[Seat], chats: Sequence[Chat]) -> list[Decision]:
-        session = Remembering(self._runtime.open(chats))
+        session = Remembering(self.runtime.open(chats))
         options = [self._options(seat.view) for seat in seats]
         choices = [Choice(row, option.paths) for row, option in enumerate(options)]
         choose(session, choices, [seat.key for seat in seats], self._temperature)
@@ -80,7 +80,7 @@ class LocalModelPolicy:
         replies = self._format.replies(view)
         texts: list[str] = list(replies)
         actions: list[Action | None] = list(replies.values())
-        paths = [(*self._tokens(text), self._runtime.end) for text in texts]
+        paths = [(*self._tokens(text), self.runtime.end) for text in texts]
         if opening := self._format.opening(view):
             texts.append(opening)
             actions.append(None)

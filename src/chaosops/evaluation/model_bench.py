@@ -1,0 +1,161 @@
+"""How fast a model plays, how its prompts count in tokens, and whether its replies are legal.
+
+Episodes are played one by one and then side by side, on the same seeds; time spent outside
+the model (writing prompts, finding the legal tokens, the world itself) is told apart.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.env import Env
+from chaosops.packs import load_pack, make_scenario
+from chaosops.policies.llm.formats import load_format
+from chaosops.policies.llm.policy import LocalModelPolicy
+from chaosops.policies.llm.runtime import Ask, Runtime, Session
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play_many
+
+_USUAL_TURNS = 24
+_USUAL_REPLY_TOKENS = 32
+
+
+def bench_model(
+    policy: str, pack: str = "arena", episodes: int = 16, steps: int = 8, side_by_side: int = 16
+) -> dict[str, Any]:
+    """The first ``steps`` turns of some episodes of the hard tier."""
+    model = load_policy(policy)
+    if not isinstance(model, LocalModelPolicy):
+        raise BadInput(f"{policy} is not a model on this machine: nothing to measure")
+    clock = _Clock(model.runtime)
+    model.runtime = clock
+    # Other seeds for each way: a prompt that was read before is read faster.
+    first, second = (_scenarios(pack, episodes, steps, start) for start in (0, episodes))
+    list(play_many(_scenarios(pack, 1, 4, 2 * episodes), Team.of(model)))  # loads what is lazy
+    clock.seconds = 0.0
+    played, alone = _timed(first, model, 1)
+    in_model = clock.seconds
+    also, together = _timed(second, model, side_by_side)
+    turns = [turn for episode in played for turn in episode.turns]
+    read = sum(episode.tokens_read for episode in played)
+    return {
+        "policy": policy,
+        "backend": model.status()["backend"],
+        "pack": pack,
+        "episodes": len(played),
+        "turns": len(turns),
+        "seconds_per_turn_one_by_one": round(alone / len(turns), 3),
+        f"seconds_per_turn_{side_by_side}_side_by_side": round(together / len(turns), 3),
+        "speed_up": round(alone / together, 2),
+        **_usual_way(played, clock.runtime, len(turns), together),
+        "prompt_tokens_per_s": round(read / alone),
+        "time_outside_the_model": f"{100 * (alone - in_model) / in_model:.1f} %",
+        "legal_replies": f"{_legal([*played, *also], model)} of {2 * len(turns)}",
+        **{f"prompt_tokens_{role}": _mean_tokens(played, role) for role in Role},
+    }
+
+
+class _Clock:
+    """A runtime that knows how long it was busy."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.seconds = 0.0
+        self.batch, self.end = runtime.batch, runtime.end
+        self.tokens, self.status = runtime.tokens, runtime.status
+
+    def open(self, chats: Sequence[Any]) -> Session:
+        start = time.perf_counter()
+        session = self.runtime.open(chats)
+        self.seconds += time.perf_counter() - start
+        return _TimedSession(session, self)
+
+
+class _TimedSession:
+    def __init__(self, session: Session, clock: _Clock) -> None:
+        self._session, self._clock = session, clock
+        self.lengths = session.lengths
+
+    def rate(self, asks: Sequence[Ask]) -> list[list[float]]:
+        start = time.perf_counter()
+        rated = self._session.rate(asks)
+        self._clock.seconds += time.perf_counter() - start
+        return rated
+
+    def write(self, row: int, written: tuple[int, ...]) -> str:
+        start = time.perf_counter()
+        words = self._session.write(row, written)
+        self._clock.seconds += time.perf_counter() - start
+        return words
+
+
+def _usual_way(
+    played: Sequence[Episode], runtime: Runtime, turns: int, together: float
+) -> dict[str, float]:
+    """The same prompts through transformers' own generate(), one by one, free to reply at will."""
+    generate = getattr(runtime, "generate", None)
+    if generate is None:
+        return {}
+    chats = [t.decision.exchange.prompt for e in played for t in e.turns if t.decision.exchange]
+    some = chats[:_USUAL_TURNS]
+    start = time.perf_counter()
+    for chat in some:
+        generate(chat, _USUAL_REPLY_TOKENS)
+    seconds = (time.perf_counter() - start) / len(some)
+    return {
+        "seconds_per_turn_plain_generate": round(seconds, 3),
+        "speed_up_against_plain_generate": round(seconds / (together / turns), 2),
+    }
+
+
+def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenario]:
+    loaded = load_pack(pack)
+    seeds = range(start, start + episodes)
+    if loaded.splits:
+        return [
+            make_scenario(pack=pack, split="train", tier=Tier.HARD, seed=seed, limit=steps)
+            for seed in seeds
+        ]
+    failures = loaded.failures()
+    return [
+        make_scenario(failures[seed % len(failures)], tier=Tier.HARD, seed=seed, limit=steps)
+        for seed in seeds
+    ]
+
+
+def _timed(
+    matrix: list[Scenario], model: LocalModelPolicy, side_by_side: int
+) -> tuple[list[Episode], float]:
+    start = time.perf_counter()
+    played = list(play_many(matrix, Team.of(model), side_by_side=side_by_side))
+    return played, time.perf_counter() - start
+
+
+def _legal(played: Sequence[Episode], model: LocalModelPolicy) -> int:
+    """Replies that a strict reader takes for a legal action of their role."""
+    reply_format = load_format(model.status()["format"])
+    legal = 0
+    for episode in played:
+        env = Env(episode.scenario)
+        for turn in episode.turns:
+            assert turn.decision.exchange is not None
+            read = reply_format.read(env.view, turn.decision.exchange.reply)
+            legal += env.view.rules.may(env.role, read.verb)
+            env.play(turn.decision)
+    return legal
+
+
+def _mean_tokens(played: Sequence[Episode], role: Role) -> int:
+    counts = [
+        turn.decision.exchange.tokens_read
+        for episode in played
+        for turn in episode.turns
+        if turn.role is role and turn.decision.exchange
+    ]
+    return round(sum(counts) / max(1, len(counts)))
