@@ -27,7 +27,7 @@ def states(worker, workers, args, queue):
 
     from chaosops.core.actions import Audit, Inspect, Noop
     from chaosops.core.decision import Decision
-    from chaosops.core.vocabulary import Role, Tier
+    from chaosops.core.vocabulary import Role
     from chaosops.env import Env
     from chaosops.packs import load_pack, make_scenario
     from chaosops.roles.menu import menu
@@ -64,9 +64,14 @@ def states(worker, workers, args, queue):
             if dice.random() < shares[scenario.pack][view.role.value]:
                 returns = counterfactual_returns(env, choices, oracle)
                 if max(returns.values()) > min(returns.values()):
-                    text = template(render(view, Style.MENU), tokenize=False, add_generation_prompt=True)
+                    text = template(
+                        render(view, Style.MENU), tokenize=False, add_generation_prompt=True
+                    )
                     ids = tokenizer.encode(text, add_special_tokens=False)
-                    gains = [(LETTERS.index(k), v - 4.0 * (choices[k].verb != "noop")) for k, v in returns.items()]
+                    gains = [
+                        (LETTERS.index(k), v - 4.0 * (choices[k].verb != "noop"))
+                        for k, v in returns.items()
+                    ]
                     out.append((ids, gains, view.role.value, scenario.pack))
             draw = dice.random()
             if draw < (0.25 if quiet else 0.55):
@@ -119,12 +124,27 @@ def save_peft(model, folder, rank, alpha, base_name):
     for name, p in model.named_parameters():
         if p.requires_grad:
             stem, which = name.rsplit(".", 1)
-            tensors[f"base_model.model.{stem}.lora_{which.upper()}.weight"] = p.detach().to(torch.bfloat16).cpu().contiguous()
+            tensors[f"base_model.model.{stem}.lora_{which.upper()}.weight"] = (
+                p.detach().to(torch.bfloat16).cpu().contiguous()
+            )
     save_file(tensors, folder / "adapter_model.safetensors")
     config = {
-        "peft_type": "LORA", "task_type": "CAUSAL_LM", "base_model_name_or_path": base_name,
-        "r": rank, "lora_alpha": alpha, "lora_dropout": 0.0, "bias": "none",
-        "target_modules": ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"],
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "base_model_name_or_path": base_name,
+        "r": rank,
+        "lora_alpha": alpha,
+        "lora_dropout": 0.0,
+        "bias": "none",
+        "target_modules": [
+            "q_proj",
+            "k_proj",
+            "v_proj",
+            "o_proj",
+            "gate_proj",
+            "up_proj",
+            "down_proj",
+        ],
     }
     (folder / "adapter_config.json").write_text(json.dumps(config, indent=1))
 
@@ -149,21 +169,33 @@ def main():
 
     ctx = mp.get_context("spawn")
     queue = ctx.Queue(maxsize=200)
-    team = [ctx.Process(target=states, args=(w, args.workers, args, queue), daemon=True) for w in range(args.workers)]
+    team = [
+        ctx.Process(target=states, args=(w, args.workers, args, queue), daemon=True)
+        for w in range(args.workers)
+    ]
     [p.start() for p in team]
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(args.base)
     model = AutoModelForCausalLM.from_pretrained(args.base, dtype=torch.bfloat16).to(device)
-    letters = torch.tensor([tokenizer.encode(c, add_special_tokens=False)[0] for c in LETTERS], device=device)
+    letters = torch.tensor(
+        [tokenizer.encode(c, add_special_tokens=False)[0] for c in LETTERS], device=device
+    )
     alpha = 2 * args.rank
     params = lora_layers(model, args.rank, alpha)
     if args.start:
         from safetensors.torch import load_file
 
         kept = load_file(Path(args.start) / "adapter_model.safetensors")
-        short = {n.removeprefix("base_model.model.").replace(".lora_A.weight", ".a").replace(".lora_B.weight", ".b"): t for n, t in kept.items()}
-        missing, unexpected = model.load_state_dict({n: t.float() for n, t in short.items()}, strict=False)
+        short = {
+            n.removeprefix("base_model.model.")
+            .replace(".lora_A.weight", ".a")
+            .replace(".lora_B.weight", ".b"): t
+            for n, t in kept.items()
+        }
+        _missing, unexpected = model.load_state_dict(
+            {n: t.float() for n, t in short.items()}, strict=False
+        )
         assert not unexpected, unexpected
         print("started from", args.start, len(short), "tensors", flush=True)
     model.train()
@@ -236,19 +268,31 @@ def main():
         with torch.no_grad():
             floor = -(target * target.clamp_min(1e-9).log()).sum(1)
             kl = (loss_rows - floor).tolist()
-            regret = (gains.max(1).values - gains.gather(1, logs.argmax(1, keepdim=True))[:, 0]).tolist()
-        for (_, _, role, pack), one, lost in zip(batch, kl, regret):
+            regret = (
+                gains.max(1).values - gains.gather(1, logs.argmax(1, keepdim=True))[:, 0]
+            ).tolist()
+        for (_, _, role, pack), one, lost in zip(batch, kl, regret, strict=False):
             recent.setdefault(f"{pack} {role}", []).append((one, lost))
         if step % 25 == 0:
-            row = {"step": step, "s": round(elapsed, 1), "states": seen, "tok/s": round(tokens / elapsed), "waited": round(waited, 1), "lr": lr, "pool": len(pool)}
+            row = {
+                "step": step,
+                "s": round(elapsed, 1),
+                "states": seen,
+                "tok/s": round(tokens / elapsed),
+                "waited": round(waited, 1),
+                "lr": lr,
+                "pool": len(pool),
+            }
             for name, found in sorted(recent.items()):
-                row[name] = [round(sum(x) / len(found), 3) for x in zip(*found)]
+                row[name] = [round(sum(x) / len(found), 3) for x in zip(*found, strict=False)]
             recent = {}
             print(json.dumps(row), flush=True)
             log.write(json.dumps(row) + "\n")
             log.flush()
     save_peft(model, args.out / "adapter", args.rank, alpha, "HuggingFaceTB/SmolLM2-135M-Instruct")
-    torch.save({n: p.detach() for n, p in model.named_parameters() if p.requires_grad}, args.out / "raw.pt")
+    torch.save(
+        {n: p.detach() for n, p in model.named_parameters() if p.requires_grad}, args.out / "raw.pt"
+    )
     [p.terminate() for p in team]
     print("saved", flush=True)
 

@@ -1,6 +1,6 @@
 """Judge a policy on the validation slice of ``train`` (seeds no run trains on) and on classic.
 
-    python experiments/judge.py --seeds 200 POLICY...
+python experiments/judge.py --seeds 200 POLICY...
 """
 
 from __future__ import annotations

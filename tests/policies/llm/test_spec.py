@@ -67,3 +67,10 @@ def test_a_team_may_hold_models_with_options() -> None:
         load_team("mine/none+format=menu")
     with pytest.raises(ChaosOpsError, match="unknown role 'overseer'"):
         load_team("overseer=oracle,others=oracle")
+
+
+def test_a_password_is_never_printed() -> None:
+    for text in ("openai:@http://me:secret@127.0.0.1/v1", "openai:m@http://me:secret@h/v1+price="):
+        with pytest.raises(ChaosOpsError) as caught:
+            read_spec(text)
+        assert "secret" not in str(caught.value)

@@ -34,6 +34,10 @@ class ModelSpec:
     url: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def shown(self) -> str:
+        return without_password(self.text)
+
     def number(self, option: str, default: float, least: float = 0.0) -> float:
         text = self.options.get(option)
         if text is None:
@@ -43,8 +47,17 @@ class ModelSpec:
         except ValueError:
             value = least - 1
         if not least <= value < float("inf"):
-            raise BadInput(f"{option}={text} in {self.text!r}: expected a number from {least:g}")
+            raise BadInput(f"{option}={text} in {self.shown!r}: expected a number from {least:g}")
         return value
+
+
+def without_password(text: str) -> str:
+    """What may be printed of an address.
+
+    >>> without_password("openai:m@http://me:secret@127.0.0.1/v1")
+    'openai:m@http://***@127.0.0.1/v1'
+    """
+    return re.sub(r"//[^/@]*@", "//***@", text)
 
 
 def is_model(text: str) -> bool:
@@ -63,15 +76,16 @@ def read_spec(text: str) -> ModelSpec:
     >>> read_spec("openai:gpt-x@http://127.0.0.1:8080/v1").url
     'http://127.0.0.1:8080/v1'
     """
+    shown = without_password(text)
     head, *rest = _OPTION.split(text)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     if len(options) * 2 != len(rest):
-        raise BadInput(f"an option stands twice in {text!r}")
+        raise BadInput(f"an option stands twice in {shown!r}")
     unknown = re.search(r"\+([a-z_]+)=", head + "".join(f" {v}" for v in options.values()))
     if unknown:
         raise UnknownName("option", unknown[1], OPTIONS)
     if empty := [name for name, value in options.items() if not value]:
-        raise BadInput(f"option {empty[0]} in {text!r} is empty: {OPTIONS[empty[0]]}")
+        raise BadInput(f"option {empty[0]} in {shown!r} is empty: {OPTIONS[empty[0]]}")
     kind, _, model = head.partition(":")
     if kind not in KINDS:
         return ModelSpec(text, "path", str(Path(head).expanduser()), options=options)
@@ -80,9 +94,9 @@ def read_spec(text: str) -> ModelSpec:
         model, _, url = model.partition("@")
         if not url.startswith(("http://", "https://")):
             raise BadInput(
-                f"{text!r} names no endpoint; write openai:MODEL@URL, "
+                f"{shown!r} names no endpoint; write openai:MODEL@URL, "
                 "such as openai:my-model@http://127.0.0.1:8080/v1"
             )
     if not model:
-        raise BadInput(f"{text!r} names no model")
+        raise BadInput(f"{shown!r} names no model")
     return ModelSpec(text, kind, model, url, options)
