@@ -1,0 +1,131 @@
+"""Where training learns: turns of noisy episodes, each with what every action was worth.
+
+Episode ``index`` of a recipe is a pure function of the two, so the stream of states can be
+computed by any number of processes and taken up again anywhere.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from typing import NamedTuple
+
+from chaosops.core.actions import Action, Audit, Inspect, Noop
+from chaosops.core.decision import Chat, Decision
+from chaosops.core.dice import Dice, key_of
+from chaosops.core.errors import BadInput
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.packs import load_pack, make_scenario
+from chaosops.roles.menu import menu
+from chaosops.roles.prompt import Style, render
+from chaosops.rollout import Table, Team, advance, load_team
+from chaosops.training.credit import counterfactual_returns
+from chaosops.training.recipe import Recipe, read_curriculum
+
+TURNS = 14  # of an episode: later ones repeat what came before
+_QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
+_ORACLE_ACTS = {True: 0.25, False: 0.55}
+_LOOKS = 0.85
+_IDLES = 0.93
+
+
+class State(NamedTuple):
+    """A turn: the prompt, and for each label on its menu the points it was worth."""
+
+    chat: Chat
+    gains: Mapping[str, float]
+    role: Role
+    pack: str
+    has_rogue: bool
+
+
+def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
+    """``progress`` through the run, 0 to 1, chooses the tier of an ordered curriculum."""
+    dice = Dice(key_of("training scenario", recipe.seed, index))
+    stages = read_curriculum(recipe.curriculum)
+    draw = dice.unit() if recipe.shuffle_tiers else min(progress, 0.999_999)
+    ends = list(accumulate(share for _, share in stages))
+    tier = stages[bisect_right(ends, draw * ends[-1])][0]
+    seed = recipe.first_seed + index
+    if dice.unit() < recipe.classic_share:
+        return make_scenario(dice.pick(load_pack("classic").failures()), tier=tier, seed=seed)
+    return make_scenario(pack="arena", split=recipe.split, tier=tier, seed=seed)
+
+
+def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
+    """The states of one episode in which the oracle, looks and slips take turns."""
+    dice = Dice(key_of("training play", recipe.seed, index))
+    scenario = scenario_of(recipe, index, progress)
+    shares = read_role_shares(recipe.role_shares)
+    oracle = load_team("oracle")
+    env = Env(scenario)
+    table = Table(env, oracle)
+    quiet = dice.unit() < _QUIET
+    states = []
+    for _ in range(TURNS):
+        if env.over:
+            break
+        choices = menu(env.view)
+        everywhere = scenario.pack == "classic" and 0.7
+        if dice.unit() < (everywhere or shares[env.role]):
+            state = state_at(env, choices, oracle, recipe)
+            if max(state.gains.values()) > min(state.gains.values()):
+                states.append(state)
+        _slip(table, list(choices.values()), dice, quiet)
+    return states
+
+
+def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe) -> State:
+    returns = counterfactual_returns(env, choices, finish)
+    gains = {
+        label: value + recipe.idle_bonus * (choices[label].verb == "noop")
+        for label, value in returns.items()
+    }
+    view = env.view
+    chat = tuple(render(view, Style.MENU))
+    return State(chat, gains, view.role, env.scenario.pack, env.rogue is not None)
+
+
+def _slip(table: Table, actions: list[Action], dice: Dice, quiet: bool) -> None:
+    """One turn of the behaviour that makes the states: often right, sometimes looking,
+    sometimes wrong, so that there is something to repair and evidence to read."""
+    draw = dice.unit()
+    if draw < _ORACLE_ACTS[quiet]:
+        advance([table])
+        return
+    looks = [action for action in actions if isinstance(action, Audit | Inspect)]
+    if looks and draw < _LOOKS:
+        action: Action = dice.pick(looks)
+    elif draw < _IDLES:
+        action = Noop()
+    else:
+        action = dice.pick(actions)
+    table.env.play(Decision(action))
+
+
+def read_role_shares(text: str) -> dict[Role, float]:
+    """
+    >>> read_role_shares("sre:0.5,oversight:1,dev:0.5,manager:0")[Role.SRE]
+    0.5
+    """
+    shares: dict[Role, float] = {}
+    for part in text.split(","):
+        name, _, size = part.strip().partition(":")
+        try:
+            shares[Role(name)] = float(size)
+        except ValueError:
+            break
+    if set(shares) != set(Role) or not all(0 <= share <= 1 for share in shares.values()):
+        raise BadInput(f"role_shares {text!r}: write each role with a share from 0 to 1")
+    return shares
+
+
+def stream(recipe: Recipe, start: int = 0) -> Iterator[tuple[int, list[State]]]:
+    """(index, its states), in order and without end."""
+    index = start
+    while True:
+        yield index, states_of(recipe, index)
+        index += 1

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import pytest
+
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
+from chaosops.training.recipe import Recipe
+from chaosops.training.states import read_role_shares, scenario_of, states_of, stream
+
+EVERY_TURN = "sre:1,oversight:1,dev:1,manager:1"
+
+
+def test_an_episode_of_the_stream_is_a_function_of_recipe_and_index() -> None:
+    recipe = Recipe(classic_share=0.3)
+    first = [states_of(recipe, index) for index in range(6)]
+    assert pickle.loads(pickle.dumps(first)) == [states_of(recipe, index) for index in range(6)]
+    taken = stream(recipe, start=4)
+    assert [next(taken), next(taken)] == [(4, first[4]), (5, first[5])]
+
+
+def test_the_seed_of_a_run_changes_its_stream() -> None:
+    one, other = Recipe(seed=0), Recipe(seed=1)
+    assert states_of(one, 0) != states_of(other, 0)
+
+
+def test_gains_are_over_the_menu_and_noop_is_a_little_ahead() -> None:
+    recipe = Recipe(classic_share=0.0, role_shares=EVERY_TURN, idle_bonus=4.0)
+    plain = Recipe(classic_share=0.0, role_shares=EVERY_TURN, idle_bonus=0.0)
+    for state, bare in zip(states_of(recipe, 3), states_of(plain, 3), strict=True):
+        assert state.gains["A"] == bare.gains["A"] + 4.0
+        assert {k: v for k, v in state.gains.items() if k != "A"} == {
+            k: v for k, v in bare.gains.items() if k != "A"
+        }
+        offered = " ".join(message["content"] for message in state.chat).replace("\n", " ")
+        assert all(f" {label} " in f"{offered} ".replace(",", " ") for label in state.gains)
+
+
+def test_tiers_come_by_share_or_in_order() -> None:
+    drawn = Recipe(curriculum="easy:1,hard:3", classic_share=0.0)
+    tiers = Counter(scenario_of(drawn, i, 0.0).tier.value for i in range(400))
+    assert 0.68 < tiers["hard"] / 400 < 0.82
+    ordered = Recipe(curriculum="hard:1,easy:1", shuffle_tiers=False, classic_share=0.0)
+    assert [scenario_of(ordered, 0, p).tier.value for p in (0.0, 0.4, 0.6, 1.0)] == [
+        "hard",
+        "hard",
+        "easy",
+        "easy",
+    ]
+
+
+def test_only_the_training_split_is_drawn_from() -> None:
+    recipe = Recipe(classic_share=0.5)
+    assert {scenario_of(recipe, i, 0.5).split for i in range(50)} == {"train", ""}
+
+
+def test_shares_of_roles_are_kept() -> None:
+    recipe = Recipe(role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0.0)
+    roles = {state.role for index in range(8) for state in states_of(recipe, index)}
+    assert roles == {Role.OVERSIGHT}
+    with pytest.raises(BadInput, match="write each role"):
+        read_role_shares("sre:1")
