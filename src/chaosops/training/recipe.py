@@ -35,6 +35,8 @@ class Recipe:
     warmup_steps: int = 30
     batch_tokens: int = 24_000
     steps: int = 1_000
+    window: int = 256  # episodes whose turns are shuffled together
+    checkpoint_every: int = 100
 
     curriculum: str = "easy:1,medium:1,hard:2"
     shuffle_tiers: bool = True  # draw tiers by their share, not one after the other
@@ -44,6 +46,7 @@ class Recipe:
     role_shares: str = "sre:0.15,oversight:1.0,dev:0.25,manager:0.05"
 
     finish: str = "oracle"  # who plays the rest after an action was tried
+    partners: str = "oracle"  # with finish = "policy": who plays the roles that do not learn
     objective: str = "match"
     temperature: float = 4.0  # points of reward
     idle_bonus: float = 4.0  # points that noop is ahead: what changes nothing is not worth doing
@@ -56,7 +59,8 @@ class Recipe:
         _one_of("method", self.method, METHODS)
         _one_of("finish", self.finish, FINISHERS)
         _one_of("objective", self.objective, OBJECTIVES)
-        for name in ("lora_rank", "lora_alpha", "steps", "batch_tokens"):
+        _one_of("partners", self.partners, FINISHERS)
+        for name in ("lora_rank", "lora_alpha", "steps", "batch_tokens", "window"):
             if getattr(self, name) < 1:
                 raise BadInput(f"{name} must be 1 or more, got {getattr(self, name)}")
         for name in ("learning_rate", "temperature"):

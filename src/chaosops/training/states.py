@@ -72,14 +72,17 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
         everywhere = scenario.pack == "classic" and 0.7
         if dice.unit() < (everywhere or shares[env.role]):
             state = state_at(env, choices, oracle, recipe)
-            if max(state.gains.values()) > min(state.gains.values()):
+            if state is not None:
                 states.append(state)
         _slip(table, list(choices.values()), dice, quiet)
     return states
 
 
-def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe) -> State:
+def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe) -> State | None:
+    """None where every action is worth the same: there is nothing to learn."""
     returns = counterfactual_returns(env, choices, finish)
+    if len(set(returns.values())) == 1:
+        return None
     gains = {
         label: value + recipe.idle_bonus * (choices[label].verb == "noop")
         for label, value in returns.items()

@@ -1,0 +1,201 @@
+"""The model that learns: LoRA on every projection, and its opinion of a menu.
+
+A reply from a menu is one token, so a prompt is read once, without decoding, and the last
+position holds the probability of every action.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+from chaosops.core.decision import Chat
+from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.training.recipe import Recipe
+
+LABELS = ascii_uppercase + ascii_lowercase
+PROJECTIONS = {
+    "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
+    "mlp": ("gate_proj", "up_proj", "down_proj"),
+}
+
+
+def require_torch() -> Any:
+    try:
+        import torch
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise MissingExtra("training", str(error.name), "torch") from None
+    return torch
+
+
+class Learner:
+    """A base model in bf16 with float32 adapters; float32 throughout on a CPU."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self._torch = torch = require_torch()
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.recipe = recipe
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
+        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(self.device)
+        torch.manual_seed(recipe.seed)
+        self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
+        letters = [self._one_token(label) for label in LABELS]
+        self._letters = torch.tensor(letters, device=self.device)
+        self.optimizer = torch.optim.AdamW(self.params.values(), lr=0.0, weight_decay=0.0)
+        if recipe.start:
+            self.load_adapter(Path(recipe.start))
+
+    def _one_token(self, label: str) -> int:
+        tokens = self.tokenizer.encode(label, add_special_tokens=False)
+        if len(tokens) != 1:
+            raise BadInput(f"this model writes {label!r} in {len(tokens)} tokens; menus need one")
+        return int(tokens[0])
+
+    def encode(self, chat: Chat) -> list[int]:
+        messages = [dict(message) for message in chat]
+        text: str = self.tokenizer.apply_chat_template(
+            messages, tokenize=False, add_generation_prompt=True
+        )
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def logits(self, prompts: Sequence[Sequence[int]]) -> Any:
+        """One row of label logits per prompt."""
+        torch = self._torch
+        width = max(map(len, prompts))
+        ids = torch.zeros(len(prompts), width, dtype=torch.long)
+        for row, prompt in enumerate(prompts):
+            ids[row, : len(prompt)] = torch.tensor(prompt)
+        # Padded on the right and causal: the last real token never sees the padding.
+        hidden = self.model.model(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
+        rows = torch.arange(len(prompts), device=self.device)
+        last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=self.device)
+        head = self.model.lm_head.weight[self._letters]
+        return (hidden[rows, last] @ head.T).float()
+
+    def chances(
+        self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
+    ) -> list[list[float]]:
+        """How likely each label is, among those offered."""
+        torch = self._torch
+        absent = torch.ones(len(prompts), len(LABELS), dtype=torch.bool)
+        for row, labels in enumerate(offered):
+            absent[row, [LABELS.index(label) for label in labels]] = False
+        with torch.inference_mode():
+            logits = self.logits(prompts).masked_fill(absent.to(self.device), float("-inf"))
+            found: list[list[float]] = torch.softmax(logits, dim=1).tolist()
+        return found
+
+    def update(self, loss: Any, learning_rate: float) -> float:
+        """One step; the gradient's length. What is not finite stops the run."""
+        torch = self._torch
+        if not torch.isfinite(loss):
+            raise BadInput("the loss is not finite: lower learning_rate, or look at the last batch")
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate
+        self.optimizer.zero_grad()
+        loss.backward()
+        length = float(torch.nn.utils.clip_grad_norm_(self.params.values(), 1.0))
+        if not math.isfinite(length):
+            raise BadInput("the gradient is not finite: lower learning_rate")
+        self.optimizer.step()
+        return length
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that a later update depends on."""
+        return {
+            "weights": {name: p.detach() for name, p in self.params.items()},
+            "optimizer": self.optimizer.state_dict(),
+        }
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        with self._torch.no_grad():
+            for name, p in self.params.items():
+                p.copy_(kept["weights"][name])
+        self.optimizer.load_state_dict(kept["optimizer"])
+
+    def save_adapter(self, folder: Path) -> Path:
+        """As PEFT reads it."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = {
+            name: p.detach().to(self._torch.bfloat16).cpu().contiguous()
+            for name, p in self.params.items()
+        }
+        save_file(kept, folder / WEIGHTS)
+        config = {
+            "peft_type": "LORA",
+            "task_type": "CAUSAL_LM",
+            "base_model_name_or_path": hub_name(self.recipe.base),
+            "r": self.recipe.lora_rank,
+            "lora_alpha": self.recipe.lora_alpha,
+            "lora_dropout": 0.0,
+            "bias": "none",
+            "target_modules": [name for names in PROJECTIONS.values() for name in names],
+        }
+        path = folder / "adapter_config.json"
+        path.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
+        return folder
+
+    def load_adapter(self, folder: Path) -> None:
+        from safetensors.torch import load_file
+
+        file = folder / WEIGHTS
+        if not file.is_file():
+            raise BadInput(f"no adapter to start from: {file} does not exist")
+        kept: Mapping[str, Any] = load_file(file)
+        if set(kept) != set(self.params):
+            raise BadInput(f"the adapter in {folder} is of another model or has other parts")
+        with self._torch.no_grad():
+            for name, p in self.params.items():
+                if p.shape != kept[name].shape:
+                    raise BadInput(f"the adapter in {folder} has another rank than the recipe")
+                p.copy_(kept[name])
+
+
+def hub_name(base: str) -> str:
+    """What others load the adapter on."""
+    from chaosops.policies.llm.weights import HUB_NAME
+
+    return HUB_NAME if base.startswith("local:") else base.removeprefix("hf:")
+
+
+def _add_lora(torch: Any, model: Any, rank: int, alpha: int) -> dict[str, Any]:
+    """Replace every projection by one that computes with W + BA at once: a single product of
+    matrices, where PEFT's layers make three. Returns the new weights by PEFT's names."""
+
+    class Lora(torch.nn.Module):  # type: ignore[misc]
+        def __init__(self, inner: Any) -> None:
+            super().__init__()
+            self.weight, self.bias = inner.weight, inner.bias
+            at = inner.weight.device
+            self.a = torch.nn.Parameter(torch.empty(rank, inner.in_features, device=at))
+            self.b = torch.nn.Parameter(torch.zeros(inner.out_features, rank, device=at))
+            torch.nn.init.kaiming_uniform_(self.a, a=math.sqrt(5))
+
+        def forward(self, x: Any) -> Any:
+            delta = (self.b @ self.a) * (alpha / rank)
+            whole = self.weight + delta.to(self.weight.dtype)
+            return torch.nn.functional.linear(x, whole, self.bias)
+
+    model.requires_grad_(False)
+    params = {}
+    for depth, layer in enumerate(model.model.layers):
+        for block, names in PROJECTIONS.items():
+            part = getattr(layer, block)
+            for name in names:
+                lora = Lora(getattr(part, name))
+                setattr(part, name, lora)
+                stem = f"base_model.model.model.layers.{depth}.{block}.{name}"
+                params[f"{stem}.lora_A.weight"] = lora.a
+                params[f"{stem}.lora_B.weight"] = lora.b
+    return params

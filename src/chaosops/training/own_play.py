@@ -1,0 +1,90 @@
+"""States from the learner's own play, finished by the learner itself.
+
+The oracle never needs to look, so credit that it finishes teaches nobody to look. Here the
+rest of each episode is played by the policy as it is: a look is worth what the policy makes
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from chaosops.core.actions import Action
+from chaosops.core.decision import Decision
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.policies.protocol import Policy
+from chaosops.policies.registry import load_policy
+from chaosops.roles.menu import menu
+from chaosops.roles.prompt import Style, render
+from chaosops.rollout import Table, Team, advance
+from chaosops.training.learner import Learner
+from chaosops.training.player import LearnerPolicy
+from chaosops.training.recipe import Recipe
+from chaosops.training.states import TURNS, State, read_role_shares, scenario_of
+
+
+class _Root(NamedTuple):
+    env: Env
+    choices: dict[str, Action]
+
+
+def own_states(
+    learner: Learner, recipe: Recipe, indices: Iterable[int], progress: float
+) -> list[State]:
+    """Every turn of the roles that learn, in episodes that the learner plays by drawing."""
+    roots = _roots(learner, recipe, indices, progress)
+    team = _team(recipe, LearnerPolicy(learner))
+    branches: list[tuple[int, str, Table, float]] = []
+    for at, root in enumerate(roots):
+        for label, action in root.choices.items():
+            if action.verb == "communicate":
+                continue  # small talk is worth what saying nothing is
+            table = Table(root.env.fork(), team)
+            branches.append((at, label, table, table.env.play(Decision(action)).score.total))
+    while live := [table for _, _, table, _ in branches if not table.env.over]:
+        advance(live)
+    gains: list[dict[str, float]] = [{} for _ in roots]
+    for at, label, table, first in branches:
+        gains[at][label] = first + table.episode.reward
+    states = []
+    for root, worth in zip(roots, gains, strict=True):
+        idle = worth["A"]
+        for label, action in root.choices.items():
+            worth.setdefault(label, idle)
+            if action.verb == "noop":
+                worth[label] = idle + recipe.idle_bonus
+        view = root.env.view
+        chat = tuple(render(view, Style.MENU))
+        if len(set(worth.values())) > 1:
+            pack, guilty = root.env.scenario.pack, root.env.rogue is not None
+            states.append(State(chat, worth, view.role, pack, guilty))
+    return states
+
+
+def _roots(
+    learner: Learner, recipe: Recipe, indices: Iterable[int], progress: float
+) -> list[_Root]:
+    shares = read_role_shares(recipe.role_shares)
+    team = _team(recipe, LearnerPolicy(learner, draws=True))
+    tables = [Table(Env(scenario_of(recipe, index, progress)), team) for index in indices]
+    roots = []
+    for _ in range(TURNS):
+        live = [table for table in tables if not table.env.over]
+        if not live:
+            break
+        roots += [
+            _Root(table.env.fork(), menu(table.env.view))
+            for table in live
+            if shares[table.env.role] > 0
+        ]
+        advance(live)
+    return roots
+
+
+def _team(recipe: Recipe, policy: Policy) -> Team:
+    """The learner in the seats that learn; its partners as the recipe says."""
+    others = load_policy("oracle") if recipe.partners == "oracle" else policy
+    shares = read_role_shares(recipe.role_shares)
+    return Team({role: policy if shares[role] > 0 else others for role in Role}, "learner")

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from chaosops.core.vocabulary import Role
+from chaosops.training.objectives import gains_table, lesson
+from chaosops.training.recipe import Recipe
+from chaosops.training.states import State
+
+RECIPE = Recipe(temperature=4.0)
+
+
+def states(*gains: dict[str, float]) -> Any:
+    rows = [State((), given, Role.OVERSIGHT, "arena", False) for given in gains]
+    return gains_table(torch, rows, torch.device("cpu"))
+
+
+def trained(table: Any, recipe: Recipe, start: Any | None = None, steps: int = 4000) -> Any:
+    """One policy for all rows, as when they cannot be told apart."""
+    logits = torch.zeros(52) if start is None else start.clone()
+    logits.requires_grad_(True)
+    optimizer = torch.optim.Adam([logits], lr=0.02)
+    for _ in range(steps):
+        optimizer.zero_grad()
+        lesson(torch, logits.expand(len(table), 52), table, recipe).loss.backward()
+        optimizer.step()
+    absent = table[0].isinf()
+    return torch.softmax(logits.detach().masked_fill(absent, float("-inf")), dim=0)
+
+
+def test_matching_ends_at_the_softmax_of_the_returns() -> None:
+    chances = trained(states({"A": 8.0, "B": 4.0, "C": 0.0}), RECIPE)
+    assert chances[:3].tolist() == pytest.approx(
+        torch.softmax(torch.tensor([2.0, 1.0, 0.0]), 0).tolist(), abs=0.01
+    )
+
+
+def test_improving_prefers_what_is_good_in_every_case() -> None:
+    """Of two suspects one did it, nobody knows which: A looks, B and C accuse."""
+    table = states({"A": 100, "B": 140, "C": 20}, {"A": 100, "B": 20, "C": 140})
+    matched = trained(table, RECIPE)
+    assert matched[0] < min(matched[1], matched[2])
+    improved = trained(table, replace(RECIPE, objective="improve", temperature=30.0))
+    assert improved[0] > 0.9
+
+
+def test_labels_off_the_menu_have_no_part_in_it() -> None:
+    table = states({"A": 1.0, "C": 2.0})
+    logits = torch.zeros(1, 52, requires_grad=True)
+    lesson(torch, logits, table, RECIPE).loss.backward()
+    assert logits.grad is not None
+    assert logits.grad[0, 1] == 0
+    assert logits.grad[0, 3:].abs().sum() == 0
+
+
+def test_regret_is_what_the_likeliest_action_loses() -> None:
+    logits = torch.zeros(2, 52)
+    logits[0, 1] = logits[1, 0] = 5.0
+    found = lesson(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
+    assert found.regret == [7.0, 0.0]
+
+
+def test_a_reference_holds_the_policy_back() -> None:
+    table = states({"A": 100.0, "B": 0.0})
+    logits = torch.tensor([[2.0, 0.0, *[0.0] * 50]])
+    even = torch.log(torch.full((1, 52), 0.5))
+    recipe = replace(RECIPE, objective="improve", kl=0.5)
+    found = lesson(torch, logits, table, recipe, reference=even)
+    p = torch.sigmoid(torch.tensor(2.0))
+    wanted = p * torch.log(2 * p) + (1 - p) * torch.log(2 * (1 - p))
+    assert found.divergence[0] == pytest.approx(float(wanted), abs=1e-5)

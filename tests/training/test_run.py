@@ -1,0 +1,166 @@
+"""Training end to end on a model of two thin layers: the machinery, not the learning."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.policies.llm.weights import embedded_dense
+from chaosops.policies.protocol import Seat
+from chaosops.rollout import Team, play
+from chaosops.training.learner import Learner
+from chaosops.training.own_play import own_states
+from chaosops.training.player import LearnerPolicy
+from chaosops.training.recipe import Recipe
+from chaosops.training.run import METRICS, train
+
+SMOKE = Recipe(
+    name="smoke",
+    steps=7,
+    window=4,
+    batch_tokens=6_000,
+    checkpoint_every=2,
+    lora_rank=2,
+    lora_alpha=4,
+    learning_rate=1e-2,
+    warmup_steps=1,
+    classic_share=0.3,
+    curriculum="easy:1,hard:1",
+    shuffle_tiers=False,
+)
+OWN = replace(
+    SMOKE,
+    finish="policy",
+    objective="improve",
+    temperature=30.0,
+    classic_share=0.0,
+    role_shares="sre:0,oversight:1,dev:0,manager:0",
+    steps=5,
+)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The embedded model's tokenizer on a body of chance."""
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = AutoTokenizer.from_pretrained(embedded_dense())
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def weights_of(folder: Path) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    return dict(load_file(folder / "adapter" / "adapter_model.safetensors"))
+
+
+class Killed(Exception):
+    pass
+
+
+@pytest.mark.parametrize("recipe", [SMOKE, OWN], ids=["oracle", "own play"])
+def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
+    recipe: Recipe, base: Path, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole"
+    train(recipe, base, whole)
+    for moment in (1, 4, recipe.steps):
+        cut = tmp_path / f"cut{moment}"
+
+        def fall(row: dict[str, Any], moment: int = moment) -> None:
+            if row["step"] == moment:
+                raise Killed
+
+        with pytest.raises(Killed):
+            train(recipe, base, cut, tell=fall)
+        train(recipe, base, cut, resume=True)
+        found, wanted = weights_of(cut), weights_of(whole)
+        assert all(torch.equal(found[name], wanted[name]) for name in wanted)
+        assert (cut / METRICS).read_bytes() == (whole / METRICS).read_bytes()
+
+
+def test_a_run_leaves_its_recipe_and_its_metrics(base: Path, tmp_path: Path) -> None:
+    adapter = train(SMOKE, base, tmp_path / "run")
+    assert (tmp_path / "run/recipe.toml").read_text() == SMOKE.to_toml()
+    rows = [json.loads(line) for line in (tmp_path / "run" / METRICS).read_text().splitlines()]
+    assert [row["step"] for row in rows] == list(range(1, 8))
+    assert all(row["states"] > 0 and row["entropy"] > 0 for row in rows)
+    config = json.loads((adapter / "adapter_config.json").read_text())
+    assert config["base_model_name_or_path"] == "HuggingFaceTB/SmolLM2-135M-Instruct"
+
+
+def test_the_adapter_is_what_peft_reads(base: Path, tmp_path: Path) -> None:
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+
+    train(SMOKE, base, tmp_path / "run")
+    again = Learner(base, replace(SMOKE, start=str(tmp_path / "run" / "adapter")))
+    prompt = again.encode(({"role": "user", "content": "who did it?"},))
+    plain = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
+    with torch.no_grad():
+        ours = again.logits([prompt])
+        hidden = PeftModel.from_pretrained(plain, str(tmp_path / "run" / "adapter"))(
+            input_ids=torch.tensor([prompt])
+        ).logits[0, -1]
+    assert torch.allclose(ours[0], hidden[again._letters], atol=1e-4)
+
+
+def test_a_run_is_not_overwritten_nor_resumed_with_another_recipe(
+    base: Path, tmp_path: Path
+) -> None:
+    train(replace(SMOKE, steps=1, checkpoint_every=1), base, tmp_path)
+    with pytest.raises(BadInput, match="holds a run already"):
+        train(SMOKE, base, tmp_path)
+    with pytest.raises(BadInput, match="another recipe"):
+        train(SMOKE, base, tmp_path, resume=True)
+
+
+def test_what_is_not_finite_stops_the_run(base: Path) -> None:
+    learner = Learner(base, SMOKE)
+    with pytest.raises(BadInput, match="not finite"):
+        learner.update(torch.tensor(float("nan"), requires_grad=True), 1e-3)
+
+
+def test_the_learner_plays_as_it_thinks(base: Path) -> None:
+    policy = LearnerPolicy(Learner(base, SMOKE))
+    scenario = make_scenario(pack="arena", split="train", tier="hard", seed=1, limit=6)
+    episode = play(scenario, Team.of(policy))
+    assert episode.steps == 6
+    env = Env(scenario)
+    env.step({"action": "noop"})
+    (decision,) = policy.decide([Seat(env.view, 1)])
+    assert decision.suspicion is not None
+    assert set(decision.suspicion) == set(env.view.rules.agents)
+    assert 0 < sum(decision.suspicion.values()) < 1
+
+
+def test_own_states_are_worth_what_the_learner_makes_of_them(base: Path) -> None:
+    learner = Learner(base, OWN)
+    states = own_states(learner, OWN, range(3), 0.0)
+    assert states
+    assert {state.role for state in states} == {Role.OVERSIGHT}
+    first = states[0]
+    scenario_first = {label for label in first.gains if label in "BCD"}
+    assert len({first.gains[label] for label in scenario_first}) == 1
+    assert first.gains["A"] == first.gains["B"] + OWN.idle_bonus
