@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.training.objectives import gains_table, lesson
 from chaosops.training.recipe import Recipe
 from chaosops.training.states import State
@@ -15,7 +15,7 @@ RECIPE = Recipe(temperature=4.0)
 
 
 def states(*gains: dict[str, float]) -> Any:
-    rows = [State((), given, Role.OVERSIGHT, "arena", False) for given in gains]
+    rows = [State((), given, Role.OVERSIGHT, "arena", Tier.HARD) for given in gains]
     return gains_table(torch, rows, torch.device("cpu"))
 
 

@@ -32,7 +32,7 @@ def test_every_value_can_be_replaced(tmp_path: Path) -> None:
         ("steps = 0", "steps must be 1 or more"),
         ("steps = ", "is no TOML"),
         ("split = 'test'", "test"),
-        ("method = 'ppo'", "unknown method 'ppo'"),
+        ("finish = 'nobody'", "unknown finish 'nobody'"),
         ("curriculum = 'easy:much'", "write tiers and sizes"),
         ("rogue_bonus_multiplier = '2->'", "write 1.5, or 2.0->1.0"),
     ],

@@ -14,7 +14,6 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.llm.weights import embedded_dense
 from chaosops.policies.protocol import Seat
 from chaosops.rollout import Team, play
 from chaosops.training.learner import Learner
@@ -22,6 +21,7 @@ from chaosops.training.own_play import own_states
 from chaosops.training.player import LearnerPolicy
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import METRICS, train
+from tests.training.tiny import save_tiny_model
 
 SMOKE = Recipe(
     name="smoke",
@@ -36,6 +36,7 @@ SMOKE = Recipe(
     classic_share=0.3,
     curriculum="easy:1,hard:1",
     shuffle_tiers=False,
+    validate_every=0,
 )
 OWN = replace(
     SMOKE,
@@ -44,29 +45,15 @@ OWN = replace(
     temperature=30.0,
     classic_share=0.0,
     role_shares="sre:0,oversight:1,dev:0,manager:0",
+    curriculum="easy:1",
+    window=2,
     steps=5,
 )
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The embedded model's tokenizer on a body of chance."""
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
-
-    folder = tmp_path_factory.mktemp("tiny")
-    tokenizer = AutoTokenizer.from_pretrained(embedded_dense())
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 def weights_of(folder: Path) -> dict[str, Any]:
@@ -134,6 +121,29 @@ def test_a_run_is_not_overwritten_nor_resumed_with_another_recipe(
         train(SMOKE, base, tmp_path)
     with pytest.raises(BadInput, match="another recipe"):
         train(SMOKE, base, tmp_path, resume=True)
+
+
+def test_a_run_is_validated_as_it_goes(base: Path, tmp_path: Path) -> None:
+    recipe = replace(SMOKE, steps=2, validate_every=1, validation_seeds=1, learning_rate=0.3)
+    told: list[dict[str, Any]] = []
+    train(recipe, base, tmp_path, tell=told.append)
+    checked = [row for row in told if "validation" in row]
+    assert [row["step"] for row in checked] == [1, 2]
+    assert set(checked[0]["validation"]) == {"easy", "hard"}
+    assert checked[0]["validation"]["hard"]["mean_reward"] < 0
+    assert checked[1]["kl_from_start"] > 0
+
+
+def test_a_learner_that_stands_still_trips_the_wire(base: Path, tmp_path: Path) -> None:
+    recipe = replace(SMOKE, steps=2, validate_every=1, validation_seeds=1, learning_rate=1e-12)
+    with pytest.raises(BadInput, match="acts like base in every validation episode"):
+        train(recipe, base, tmp_path)
+
+
+def test_a_learner_that_runs_away_is_stopped(base: Path, tmp_path: Path) -> None:
+    recipe = replace(SMOKE, steps=3, validate_every=2, validation_seeds=1, learning_rate=1.0)
+    with pytest.raises(BadInput, match="more than kl_abort"):
+        train(replace(recipe, kl_abort=0.001), base, tmp_path)
 
 
 def test_what_is_not_finite_stops_the_run(base: Path) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -62,3 +63,18 @@ def test_shares_of_roles_are_kept() -> None:
     assert roles == {Role.OVERSIGHT}
     with pytest.raises(BadInput, match="write each role"):
         read_role_shares("sre:1")
+
+
+def test_a_multiplier_pays_right_flags_more_and_moves_with_the_run() -> None:
+    recipe = Recipe(
+        classic_share=0.0, role_shares="sre:0,oversight:1,dev:0,manager:0", curriculum="hard:1"
+    )
+    double = replace(recipe, rogue_bonus_multiplier="2.0->1.0")
+    raised = 0
+    for index in range(10):
+        plain, paid = states_of(recipe, index), states_of(double, index)
+        assert states_of(double, index, progress=1.0) == plain
+        raised += sum(
+            max(b.gains.values()) > max(a.gains.values()) for a, b in zip(plain, paid, strict=True)
+        )
+    assert raised > 3

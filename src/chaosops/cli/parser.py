@@ -125,6 +125,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     _arena_commands(command("arena", "arena", "look into the arena pack"))
 
+    _train_options(command("train", "train", "train an adapter by a recipe"))
+
     weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (93 MB), once")
     weights.add_argument(
         "--dense", action="store_true", help="unpack it for transformers too (269 MB)"
@@ -223,6 +225,26 @@ def _eval_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="save every episode of a language model for chaosops replay, in OUT/episodes",
     )
+
+
+def _train_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipe", type=Path, metavar="RECIPE.toml")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="replace a value of the recipe; may be repeated",
+    )
+    parser.add_argument(
+        "--rogue-bonus-multiplier", metavar="M", help="constant (2.0) or annealed (2.0->1.0)"
+    )
+    parser.add_argument("--out", type=Path, help="folder of the run (default: runs/NAME)")
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument(
+        "--workers", type=whole(1), help="processes that play (default: cores less one)"
+    )
+    parser.add_argument("--no-figures", action="store_true", help="draw no learning curve")
 
 
 def _arena_commands(parser: argparse.ArgumentParser) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart with any colour vision. Markers repeat the message.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
@@ -67,7 +67,7 @@ def save_figure(figure: Figure, path: Path) -> Path:
 
 
 def _style(index: int) -> dict[str, Any]:
-    return {"color": _COLOURS[index % len(_COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
+    return {"color": COLOURS[index % len(COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
 
 
 def _by_policy(summary: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:

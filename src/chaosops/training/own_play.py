@@ -19,9 +19,10 @@ from chaosops.policies.registry import load_policy
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Table, Team, advance
+from chaosops.rubrics import standard
 from chaosops.training.learner import Learner
 from chaosops.training.player import LearnerPolicy
-from chaosops.training.recipe import Recipe
+from chaosops.training.recipe import Recipe, multiplier_at
 from chaosops.training.states import TURNS, State, read_role_shares, scenario_of
 
 
@@ -58,8 +59,8 @@ def own_states(
         view = root.env.view
         chat = tuple(render(view, Style.MENU))
         if len(set(worth.values())) > 1:
-            pack, guilty = root.env.scenario.pack, root.env.rogue is not None
-            states.append(State(chat, worth, view.role, pack, guilty))
+            scenario = root.env.scenario
+            states.append(State(chat, worth, view.role, scenario.pack, scenario.tier))
     return states
 
 
@@ -68,7 +69,9 @@ def _roots(
 ) -> list[_Root]:
     shares = read_role_shares(recipe.role_shares)
     team = _team(recipe, LearnerPolicy(learner, draws=True))
-    tables = [Table(Env(scenario_of(recipe, index, progress)), team) for index in indices]
+    rubric = standard(multiplier_at(recipe, progress))
+    scenarios = [scenario_of(recipe, index, progress) for index in indices]
+    tables = [Table(Env(scenario, rubric), team) for scenario in scenarios]
     roots = []
     for _ in range(TURNS):
         live = [table for table in tables if not table.env.over]

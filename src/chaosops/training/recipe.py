@@ -13,18 +13,16 @@ from chaosops.core.vocabulary import Tier
 from chaosops.packs import load_pack, read_tier
 from chaosops.packs.arena.splits import require_trainable
 
-METHODS = ("counterfactual", "grpo")
 FINISHERS = ("oracle", "policy")
 OBJECTIVES = ("match", "improve")
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """``counterfactual`` tries every action on the menu in a fork of the world; ``grpo`` is
-    TRL's, on sampled replies to single turns."""
+    """Every action on the menu is tried in a fork of the world, the rest is played out, and the
+    model learns from all the returns at once."""
 
     name: str = "unnamed"
-    method: str = "counterfactual"
     base: str = "local:smollm2"
     start: str = ""  # an adapter to go on from
     seed: int = 0
@@ -37,6 +35,12 @@ class Recipe:
     steps: int = 1_000
     window: int = 256  # episodes whose turns are shuffled together
     checkpoint_every: int = 100
+    validate_every: int = 250
+    validation_seeds: int = 50  # a tier, from a slice of the split that is never trained on
+
+    kl_alarm: float = 6.0  # nats from where the run began, on fixed turns
+    kl_abort: float = 12.0
+    entropy_alarm: float = 0.005
 
     curriculum: str = "easy:1,medium:1,hard:2"
     shuffle_tiers: bool = True  # draw tiers by their share, not one after the other
@@ -50,13 +54,11 @@ class Recipe:
     objective: str = "match"
     temperature: float = 4.0  # points of reward
     idle_bonus: float = 4.0  # points that noop is ahead: what changes nothing is not worth doing
-    group_size: int = 0  # 0: every action on the menu
     kl: float = 0.0
     entropy: float = 0.0
     rogue_bonus_multiplier: str = "1.0"
 
     def __post_init__(self) -> None:
-        _one_of("method", self.method, METHODS)
         _one_of("finish", self.finish, FINISHERS)
         _one_of("objective", self.objective, OBJECTIVES)
         _one_of("partners", self.partners, FINISHERS)
@@ -140,6 +142,12 @@ def read_curriculum(text: str) -> list[tuple[Tier, float]]:
             raise BadInput(f"curriculum {text!r}: write tiers and sizes, such as easy:200,hard:400")
         stages.append((read_tier(name), share))
     return stages
+
+
+def multiplier_at(recipe: Recipe, progress: float) -> float:
+    """What a right flag is multiplied with, ``progress`` (0 to 1) through the run."""
+    start, end = read_schedule(recipe.rogue_bonus_multiplier)
+    return start + (end - start) * progress
 
 
 def read_schedule(text: str) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
@@ -22,8 +23,10 @@ from chaosops.core.files import write_text
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import gains_table, lesson
 from chaosops.training.own_play import own_states
+from chaosops.training.rails import check_step
 from chaosops.training.recipe import Recipe
 from chaosops.training.states import State, states_of
+from chaosops.training.supervision import Supervisor
 
 CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.jsonl"
@@ -58,6 +61,7 @@ def train(
     torch = require_torch()
     learner = Learner(base, recipe)
     start = _begin(torch, recipe, learner, folder, resume)
+    supervisor = Supervisor(recipe, learner, folder)
     # Threads of torch do not survive a fork.
     with (
         ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
@@ -67,29 +71,39 @@ def train(
         for position, following, batch in _batches(recipe, learner, pool, start):
             if position.step == recipe.steps:
                 break
-            logits = learner.logits(batch.prompts)
-            found = lesson(torch, logits, gains_table(torch, batch.states, learner.device), recipe)
-            rate = _learning_rate(recipe, position.step)
-            length = learner.update(found.loss, rate)
+            row = _learn(torch, recipe, learner, batch, position.step)
             tokens += sum(map(len, batch.prompts))
-            row = {
-                "step": position.step + 1,
-                "loss": float(found.loss.detach()),
-                "regret": _by_role(batch.states, found.regret),
-                "divergence": _by_role(batch.states, found.divergence),
-                "entropy": found.entropy,
-                "gradient": length,
-                "learning_rate": rate,
-                "states": len(batch.states),
-            }
-            log.write(json.dumps(row) + "\n")
             speed = tokens / (time.monotonic() - started)
-            tell({**row, "tokens_per_s": speed, "steps": recipe.steps})
+            log.write(json.dumps(row) + "\n")
+            tell({**row, "tokens_per_s": speed, "warnings": check_step(recipe, row)})
+            if supervisor.is_due(following.step):
+                found = supervisor.inspect(following.step)
+                log.write(json.dumps(found.row) + "\n")
+                tell({**found.row, "warnings": found.warnings})
             if _is_due(recipe, saved, following):
                 log.flush()
                 _save(torch, learner, folder, following)
                 saved = following.step
     return learner.save_adapter(folder / "adapter")
+
+
+def _learn(torch: Any, recipe: Recipe, learner: Learner, batch: Batch, step: int) -> dict[str, Any]:
+    gains = gains_table(torch, batch.states, learner.device)
+    found = lesson(torch, learner.logits(batch.prompts), gains, recipe)
+    rate = _learning_rate(recipe, step)
+    length = learner.update(found.loss, rate)
+    return {
+        "step": step + 1,
+        "loss": float(found.loss.detach()),
+        "regret": _by_role(batch.states, found.regret),
+        "divergence": _by_role(batch.states, found.divergence),
+        "spread": max(max(s.gains.values()) - min(s.gains.values()) for s in batch.states),
+        "entropy": found.entropy,
+        "gradient": length,
+        "learning_rate": rate,
+        "states": len(batch.states),
+        "tiers": dict(sorted(Counter(state.tier.value for state in batch.states).items())),
+    }
 
 
 def _begin(torch: Any, recipe: Recipe, learner: Learner, folder: Path, resume: bool) -> Position:
@@ -108,9 +122,11 @@ def _begin(torch: Any, recipe: Recipe, learner: Learner, folder: Path, resume: b
         kept = torch.load(checkpoint, map_location=learner.device, weights_only=True)
         learner.restore(kept)
         position = Position(*kept["position"])
-    # Rows after the checkpoint will be written again.
+    # Rows after the checkpoint will be written again; the last may be torn.
     lines = (folder / METRICS).read_text(encoding="utf-8").splitlines(keepends=True)
-    write_text(folder / METRICS, "".join(lines[: position.step]))
+    whole = [line for line in lines if line.endswith("\n")]
+    kept_rows = [line for line in whole if json.loads(line)["step"] <= position.step]
+    write_text(folder / METRICS, "".join(kept_rows))
     return position
 
 

@@ -16,14 +16,15 @@ from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Table, Team, advance, load_team
+from chaosops.rubrics import standard
 from chaosops.training.credit import counterfactual_returns
-from chaosops.training.recipe import Recipe, read_curriculum
+from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
 
 TURNS = 14  # of an episode: later ones repeat what came before
 _QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
@@ -39,7 +40,7 @@ class State(NamedTuple):
     gains: Mapping[str, float]
     role: Role
     pack: str
-    has_rogue: bool
+    tier: Tier
 
 
 def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
@@ -61,7 +62,7 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
     scenario = scenario_of(recipe, index, progress)
     shares = read_role_shares(recipe.role_shares)
     oracle = load_team("oracle")
-    env = Env(scenario)
+    env = Env(scenario, standard(multiplier_at(recipe, progress)))
     table = Table(env, oracle)
     quiet = dice.unit() < _QUIET
     states = []
@@ -89,7 +90,7 @@ def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe)
     }
     view = env.view
     chat = tuple(render(view, Style.MENU))
-    return State(chat, gains, view.role, env.scenario.pack, env.rogue is not None)
+    return State(chat, gains, view.role, env.scenario.pack, env.scenario.tier)
 
 
 def _slip(table: Table, actions: list[Action], dice: Dice, quiet: bool) -> None:

@@ -1,0 +1,114 @@
+"""``chaosops train``"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from chaosops.core.errors import BadInput
+from chaosops.policies.llm.weights import embedded_dense, require_local
+from chaosops.report import figures
+from chaosops.report.training_figures import learning_curve
+from chaosops.training.recipe import Recipe, load_recipe
+from chaosops.training.run import METRICS, train
+
+_EVERY = 25  # steps between lines where there is no terminal
+
+
+def execute(args: argparse.Namespace) -> int:
+    overrides = dict(_setting(text) for text in args.set)
+    if args.rogue_bonus_multiplier:
+        overrides["rogue_bonus_multiplier"] = args.rogue_bonus_multiplier
+    recipe = load_recipe(args.recipe, overrides)
+    if not args.no_figures:
+        figures.require_matplotlib()
+    folder = args.out or Path("runs") / recipe.name
+    workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
+    with _Watch(recipe) as watch:
+        adapter = train(
+            recipe, _base(recipe), folder, resume=args.resume, workers=workers, tell=watch.tell
+        )
+    paths = [adapter, folder / METRICS]
+    if not args.no_figures:
+        paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
+    print("written: " + ", ".join(str(path) for path in paths))
+    print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format=menu")
+    return 0
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadInput(f"--set {text!r}: write NAME=VALUE")
+    return name.strip().replace("-", "_"), value.strip()
+
+
+def _base(recipe: Recipe) -> Path:
+    kind, _, name = recipe.base.partition(":")
+    if kind == "local":
+        require_local(name)
+        return embedded_dense()
+    return Path(recipe.base.removeprefix("hf:"))
+
+
+class _Watch:
+    """A bar on a terminal, a line now and then elsewhere; validation and warnings always."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[figures]}"),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task(recipe.name, total=recipe.steps, figures="")
+        self._warned: set[str] = set()
+
+    def __enter__(self) -> _Watch:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def tell(self, row: dict[str, Any]) -> None:
+        step = row["step"]
+        for warning in row["warnings"]:
+            kind = warning.split()[0]
+            if kind not in self._warned:
+                self._warned.add(kind)
+                self._say(f"step {step}: WARNING {warning}")
+        if "validation" in row:
+            for tier, found in row["validation"].items():
+                self._say(f"step {step} {_validation_words(tier, found)}")
+            return
+        lost = ", ".join(f"{name} {points:.1f}" for name, points in row["regret"].items())
+        text = f"{row['tokens_per_s']:,.0f} tok/s, entropy {row['entropy']:.2f}, regret: {lost}"
+        self._bar.update(self._task, completed=step, figures=text)
+        if self._bar.disable and step % _EVERY == 0:
+            self._say(f"step {step}: {text}")
+
+    def _say(self, line: str) -> None:
+        if self._bar.disable:
+            print(line, file=sys.stderr, flush=True)
+        else:
+            self._console.print(line, highlight=False)
+
+
+def _validation_words(tier: str, found: dict[str, Any]) -> str:
+    caught = "n/a" if found["rogue_caught"] is None else f"{found['rogue_caught']:.0%}"
+    flags = "n/a" if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}"
+    return (
+        f"{tier}: reward {found['mean_reward']:+.1f}, solved {found['solved']:.0%}, "
+        f"rogue caught {caught}, false flags {flags}"
+    )

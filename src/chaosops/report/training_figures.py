@@ -1,0 +1,68 @@
+"""A training run as a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.errors import BadInput
+from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
+
+_MEMORY = 0.95  # of the running mean
+
+
+def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(updates, validations) of a run."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    if not rows:
+        raise BadInput(f"{path} is empty: there is no curve to draw")
+    updates = [row for row in rows if "validation" not in row]
+    return updates, [row for row in rows if "validation" in row]
+
+
+def learning_curve(metrics: Path, path: Path) -> Path:
+    """Above, the points that each role's likeliest action loses; below, validation by tier.
+    The colour of the ground says which tier a batch mostly came from."""
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    updates, validations = read_metrics(metrics)
+    figure, (lost, gained) = plt.subplots(
+        2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
+    )
+    _mark_tiers(lost, updates)
+    for colour, (name, points) in zip(COLOURS, sorted(_smooth(updates).items()), strict=False):
+        lost.plot(*zip(*points, strict=True), color=colour, label=name)
+    lost.set_ylabel("points lost by the likeliest action")
+    lost.set_yscale("symlog", linthresh=1)
+    lost.legend(fontsize=8, ncols=2)
+    tiers = list(validations[-1]["validation"]) if validations else []
+    for colour, tier in zip(COLOURS, tiers, strict=False):
+        steps = [row["step"] for row in validations]
+        rewards = [row["validation"][tier]["mean_reward"] for row in validations]
+        gained.plot(steps, rewards, "o-", color=colour, label=tier)
+    gained.set_ylabel("mean reward, validation")
+    gained.set_xlabel("updates")
+    if tiers:
+        gained.legend(fontsize=8)
+    else:
+        gained.text(0.5, 0.5, "not validated", transform=gained.transAxes, ha="center")
+    return save_figure(figure, path)
+
+
+def _smooth(updates: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for row in updates:
+        for name, value in row["regret"].items():
+            curve = curves.setdefault(name, [])
+            before = curve[-1][1] if curve else value
+            curve.append((row["step"], _MEMORY * before + (1 - _MEMORY) * value))
+    return curves
+
+
+def _mark_tiers(axes: Any, updates: list[dict[str, Any]]) -> None:
+    shades = {"easy": "#f4f8fb", "medium": "#e3edf5", "hard": "#cfe0ee"}
+    for row in updates:
+        most = max(row["tiers"], key=row["tiers"].__getitem__)
+        axes.axvspan(row["step"] - 1, row["step"], color=shades[most], linewidth=0)

@@ -1,0 +1,86 @@
+"""A look at the run from outside, now and then: validation, distance from the start, tripwire."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chaosops.core.files import write_text
+from chaosops.training.learner import LABELS, Learner
+from chaosops.training.player import LearnerPolicy
+from chaosops.training.rails import check_divergence, trip
+from chaosops.training.recipe import Recipe
+from chaosops.training.states import State, states_of
+from chaosops.training.validation import (
+    acts_digest,
+    play_all,
+    scripted_digests,
+    validation_rows,
+    validation_scenarios,
+)
+
+START = "start.json"
+_PROBES = 32
+_PROBE_EPISODES = range(-12, 0)  # of the recipe's stream, before its beginning
+
+
+class Finding(NamedTuple):
+    row: dict[str, Any]
+    warnings: list[str]
+
+
+class Supervisor:
+    """What the learner was when the run began is kept in the run's folder: a run that is
+    resumed is still measured against its own beginning."""
+
+    def __init__(self, recipe: Recipe, learner: Learner, folder: Path) -> None:
+        self._recipe = recipe
+        self._learner = learner
+        if not recipe.validate_every:
+            return
+        self._scenarios = validation_scenarios(recipe)
+        self._others = scripted_digests(self._scenarios)
+        self._probes = _probes(recipe)
+        kept = folder / START
+        if not kept.is_file():
+            acts = acts_digest(play_all(LearnerPolicy(learner), self._scenarios))
+            first = {"base": acts, "chances": self._chances()}
+            write_text(kept, json.dumps(first) + "\n")
+        start = json.loads(kept.read_text(encoding="utf-8"))
+        self._others["base"] = start["base"]
+        self._first: list[list[float]] = start["chances"]
+
+    def is_due(self, step: int) -> bool:
+        every = self._recipe.validate_every
+        return bool(every) and (step % every == 0 or step == self._recipe.steps)
+
+    def inspect(self, step: int) -> Finding:
+        nats = _divergence(self._chances(), self._first)
+        warnings = check_divergence(self._recipe, nats)
+        played = play_all(LearnerPolicy(self._learner), self._scenarios)
+        trip(step, acts_digest(played), self._others)
+        row = {"step": step, "kl_from_start": nats, "validation": validation_rows(played)}
+        return Finding(row, warnings)
+
+    def _chances(self) -> list[list[float]]:
+        prompts = [self._learner.encode(state.chat) for state in self._probes]
+        offered = [list(state.gains) for state in self._probes]
+        return self._learner.chances(prompts, offered)
+
+
+def _probes(recipe: Recipe) -> list[State]:
+    """Fixed turns that are not trained on."""
+    found = [state for index in _PROBE_EPISODES for state in states_of(recipe, index)]
+    return found[:_PROBES]
+
+
+def _divergence(now: list[list[float]], first: list[list[float]]) -> float:
+    """Mean KL in nats over the probes."""
+    total = 0.0
+    for row, was in zip(now, first, strict=True):
+        pairs = zip(row, was, strict=True)
+        total += sum(p * math.log(p / max(q, 1e-12)) for p, q in pairs if p > 0)
+    assert all(len(row) == len(LABELS) for row in now)
+    return total / len(now)

@@ -1,0 +1,59 @@
+"""How good the learner is now, on companies it never trains on; and is it somebody else?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+from chaosops.core.episode import Episode
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.results import summarise
+from chaosops.packs import make_scenario
+from chaosops.policies.protocol import Policy
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play_many
+from chaosops.training.recipe import Recipe, read_curriculum
+
+FIRST_SEED = 2_000_000  # training counts up from its first seed and never comes this far
+SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
+
+
+def validation_scenarios(recipe: Recipe) -> list[Scenario]:
+    tiers = dict.fromkeys(tier for tier, _ in read_curriculum(recipe.curriculum))
+    return [
+        make_scenario(pack="arena", split=recipe.split, tier=tier, seed=FIRST_SEED + k)
+        for tier in Tier
+        if tier in tiers
+        for k in range(recipe.validation_seeds)
+    ]
+
+
+def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:
+    return list(play_many(scenarios, Team.of(policy), side_by_side=512))
+
+
+def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
+    """Per tier: reward, solved, caught, false flags."""
+    rows = {}
+    for tier in Tier:
+        some = [episode for episode in episodes if episode.scenario.tier is tier]
+        if some:
+            found = summarise("learner", tier, some)
+            kept = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
+            rows[tier.value] = {name: found[name] for name in kept}
+    return rows
+
+
+def acts_digest(episodes: Sequence[Episode]) -> str:
+    """Two policies with one digest acted alike, turn by turn."""
+    digest = blake2b(digest_size=12)
+    for episode in episodes:
+        for turn in episode.turns:
+            digest.update(f"{turn.decision.action}\n".encode())
+    return digest.hexdigest()
+
+
+def scripted_digests(scenarios: Sequence[Scenario]) -> dict[str, str]:
+    return {name: acts_digest(play_all(load_policy(name), scenarios)) for name in SCRIPTED}

@@ -1,0 +1,113 @@
+"""``chaosops train`` as a user runs it, and as a machine kills it."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from chaosops.cli import main
+from tests.training.tiny import save_tiny_model
+
+RECIPE = """
+steps = 60
+window = 4
+batch_tokens = 3000
+checkpoint_every = 5
+validate_every = 30
+validation_seeds = 1
+learning_rate = 0.03
+lora_rank = 2
+lora_alpha = 4
+curriculum = "easy:1"
+"""
+
+
+@pytest.fixture(scope="module")
+def recipe(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recipe")
+    base = save_tiny_model(folder / "tiny")
+    path = folder / "short.toml"
+    path.write_text(f'base = "{base}"\n{RECIPE}', encoding="utf-8")
+    return path
+
+
+def command(recipe: Path, out: Path, *more: str) -> list[str]:
+    words = ["train", str(recipe), "--out", str(out), "--workers", "1", *more]
+    return [sys.executable, "-c", "from chaosops.cli import main; raise SystemExit(main())", *words]
+
+
+def test_killed_at_three_moments_a_run_ends_with_the_same_weights(
+    recipe: Path, tmp_path: Path
+) -> None:
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    done = subprocess.run(command(recipe, whole), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "step 30 easy: reward" in done.stderr
+    metrics = broken / "metrics.jsonl"
+    moments = sorted(random.Random().sample(range(1, 55), 3))
+    for moment in moments:
+        again = ["--resume"] if metrics.exists() else []
+        run = subprocess.Popen(command(recipe, broken, *again), stderr=subprocess.DEVNULL)
+        while run.poll() is None:
+            checkpoint = broken / "checkpoint.pt"
+            rows = metrics.read_text().count("\n") if metrics.exists() else 0
+            if rows >= moment or (checkpoint.exists() and rows >= moment - 5):
+                break
+            time.sleep(0.005)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    last = subprocess.run(
+        command(recipe, broken, "--resume"), capture_output=True, text=True, timeout=300
+    )
+    assert last.returncode == 0, last.stderr
+    for name in ("adapter/adapter_model.safetensors", "metrics.jsonl", "recipe.toml"):
+        assert (broken / name).read_bytes() == (whole / name).read_bytes(), (name, moments)
+    assert (whole / "learning_curve.png").stat().st_size > 10_000
+
+
+def test_values_are_replaced_on_the_command_line(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train", str(recipe), "--out", str(tmp_path / "run"), "--workers", "1"]
+    settings = ["--set", "steps=2", "--set", "validate_every=0", "--no-figures"]
+    assert main([*words, *settings, "--rogue-bonus-multiplier", "2.0->1.0"]) == 0
+    saved = (tmp_path / "run/recipe.toml").read_text()
+    assert "steps = 2\n" in saved
+    assert 'rogue_bonus_multiplier = "2.0->1.0"' in saved
+    assert "+adapter=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--set", "steps"], "write NAME=VALUE"),
+        (["--set", "stepz=3"], "did you mean 'steps'"),
+        (["--rogue-bonus-multiplier", "lots"], "write 1.5, or 2.0->1.0"),
+        (["--set", "split=test"], "test"),
+        (["--set", "base=local:smollm9"], "did you mean 'smollm2'"),
+    ],
+)
+def test_mistakes_are_told_before_anything_is_loaded(
+    recipe: Path,
+    tmp_path: Path,
+    words: list[str],
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["train", str(recipe), "--out", str(tmp_path / "run"), *words]) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["smoke", "menu_first", "oversight_second"])
+def test_the_recipes_that_ship_can_be_read(name: str) -> None:
+    from chaosops.training.recipe import load_recipe
+
+    path = Path(__file__).parents[2] / "recipes" / f"{name}.toml"
+    assert load_recipe(path).name == name
