@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,11 @@ from typing import NamedTuple
 import pytest
 
 from chaosops.cli import main
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers share the cores: a model that spins on all of them would starve the others.
+    os.environ.setdefault("CHAOSOPS_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 class Outcome(NamedTuple):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
 
 _MEMORY = 0.95  # of the running mean
@@ -32,11 +33,14 @@ def learning_curve(metrics: Path, path: Path) -> Path:
         2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
     )
     _mark_tiers(lost, updates)
-    for colour, (name, points) in zip(COLOURS, sorted(_smooth(updates).items()), strict=False):
-        lost.plot(*zip(*points, strict=True), color=colour, label=name)
+    for name, points in sorted(_smooth(updates).items()):
+        pack, _, role = name.partition(" ")
+        dash = "--" if pack == "classic" else "-"
+        colour = COLOURS[list(Role).index(Role(role))]
+        lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
     lost.set_ylabel("points lost by the likeliest action")
     lost.set_yscale("symlog", linthresh=1)
-    lost.legend(fontsize=8, ncols=2)
+    lost.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     tiers = list(validations[-1]["validation"]) if validations else []
     for colour, tier in zip(COLOURS, tiers, strict=False):
         steps = [row["step"] for row in validations]

@@ -129,4 +129,10 @@ def _lora(xllamacpp: Any, path: Path) -> Any:
 
 
 def _threads() -> int:
+    """All cores of this process, or ``CHAOSOPS_THREADS``: threads wait for each other in a
+    loop, so that more of them than free cores are many times slower."""
+    if given := os.environ.get("CHAOSOPS_THREADS"):
+        if not given.isdecimal() or int(given) < 1:
+            raise BadInput(f"CHAOSOPS_THREADS must be a whole number from 1, got {given!r}")
+        return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chaosops.core.errors import BadInput
+from chaosops.report.training_figures import learning_curve, read_metrics
+
+
+def rows() -> list[dict[str, object]]:
+    updates: list[dict[str, object]] = [
+        {
+            "step": step,
+            "regret": {"arena oversight": 50 / step, "classic sre": 3.0},
+            "tiers": {"easy": 5, "hard": step},
+        }
+        for step in range(1, 12)
+    ]
+    check = {"hard": {"mean_reward": -100.0}, "easy": {"mean_reward": 10.0}}
+    return [*updates, {"step": 11, "kl_from_start": 0.5, "validation": check}]
+
+
+def test_a_run_is_drawn(tmp_path: Path) -> None:
+    metrics = tmp_path / "metrics.jsonl"
+    metrics.write_text("".join(json.dumps(row) + "\n" for row in rows()))
+    updates, validations = read_metrics(metrics)
+    assert (len(updates), len(validations)) == (11, 1)
+    drawn = learning_curve(metrics, tmp_path / "curve.png")
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    metrics.write_text("".join(json.dumps(row) + "\n" for row in rows()[:-1]))
+    assert learning_curve(metrics, tmp_path / "unvalidated.png").stat().st_size > 10_000
+
+
+def test_no_metrics_no_curve(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text("")
+    with pytest.raises(BadInput, match="no curve to draw"):
+        learning_curve(tmp_path / "metrics.jsonl", tmp_path / "curve.png")
