@@ -127,6 +127,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     _train_options(command("train", "train", "train an adapter by a recipe"))
 
+    _bundle_options(command("bundle", "bundle", "pack a run for a machine without network"))
+
     weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (93 MB), once")
     weights.add_argument(
         "--dense", action="store_true", help="unpack it for transformers too (269 MB)"
@@ -225,6 +227,22 @@ def _eval_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="save every episode of a language model for chaosops replay, in OUT/episodes",
     )
+
+
+def _bundle_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("recipes", nargs="*", type=Path, metavar="RECIPE.toml")
+    parser.add_argument("--out", type=Path, required=True, help="an empty folder for the parts")
+    parser.add_argument("--base", type=Path, help="a model's folder (default: the embedded one)")
+    parser.add_argument("--no-base", action="store_true", help="leave the model out")
+    parser.add_argument(
+        "--adapter",
+        type=Path,
+        action="append",
+        default=[],
+        help="an adapter's folder to start from",
+    )
+    parser.add_argument("--wheels", type=Path, help="a folder of wheels to install there")
+    parser.add_argument("--part-mb", type=float, default=55, help="(default: %(default)s)")
 
 
 def _train_options(parser: argparse.ArgumentParser) -> None:
