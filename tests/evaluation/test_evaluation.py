@@ -9,10 +9,11 @@ import pytest
 
 from chaosops.core.dice import STRIDE, key_of, mix
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.files import open_folder
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import Results, open_folder, save, summarise
+from chaosops.evaluation.results import Results, save, summarise
 from chaosops.evaluation.statistics import _mixed, bootstrap_ci95, mean
 from chaosops.report.tables import markdown_report, markdown_table, warnings
 

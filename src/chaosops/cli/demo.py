@@ -10,10 +10,9 @@ from pathlib import Path
 
 from chaosops.cli.evaluate import evaluate_with_progress, report
 from chaosops.cli.watch import show
-from chaosops.core.files import write_text
+from chaosops.core.files import open_folder, write_text
 from chaosops.core.scenario import BY_HAND_LIMIT
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import open_folder
 from chaosops.packs import make_scenario
 from chaosops.report import figures
 from chaosops.report.episode_html import episode_html

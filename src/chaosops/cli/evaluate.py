@@ -12,12 +12,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from chaosops.core.errors import BadInput
+from chaosops.core.files import open_folder, write_text
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import Results, open_folder, save, write_text
+from chaosops.evaluation.results import Results, save
 from chaosops.packs import load_pack, read_tier
 from chaosops.recording import write_recording
 from chaosops.report import figures, monitor_figures, monitor_tables, tables

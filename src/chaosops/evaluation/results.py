@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.episode import Episode
-from chaosops.core.errors import BadInput
-from chaosops.core.files import write_text as write_text
+from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.statistics import bootstrap_ci95, mean
 
@@ -79,19 +78,6 @@ def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
         "tokens_read": mean([episode.tokens_read for episode in episodes]),
         "tokens_written": mean([episode.tokens_written for episode in episodes]),
     }
-
-
-def open_folder(path: Path) -> Path:
-    """A folder that can be written to, or an error before any work is done."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        probe = path / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        reason = error.strerror or error
-        raise BadInput(f"cannot write to folder {path}: {reason}; choose another --out") from None
-    return path
 
 
 def save(results: Results, folder: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from chaosops.core.errors import BadInput
-from chaosops.core.files import write_text
+from chaosops.core.files import open_folder, write_text
 from chaosops.version import VERSION
 
 PART = "part-{:03d}"
@@ -59,7 +59,7 @@ def bundle(
     for path, _ in contents:
         if not path.exists():
             raise BadInput(f"cannot bundle {path}: it does not exist")
-    out.mkdir(parents=True, exist_ok=True)
+    open_folder(out)
     if list(out.glob("part-*")):
         raise BadInput(f"{out} holds parts of another bundle; choose an empty folder")
     writer = _Parts(out, int(part_mb * 1_000_000))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
-from chaosops.core.files import write_text
+from chaosops.core.files import open_folder, write_text
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import gains_table, lesson
 from chaosops.training.own_play import own_states
@@ -107,7 +107,7 @@ def _learn(torch: Any, recipe: Recipe, learner: Learner, batch: Batch, step: int
 
 
 def _begin(torch: Any, recipe: Recipe, learner: Learner, folder: Path, resume: bool) -> Position:
-    folder.mkdir(parents=True, exist_ok=True)
+    open_folder(folder)
     saved, checkpoint = folder / "recipe.toml", folder / CHECKPOINT
     if not resume:
         if checkpoint.exists():
