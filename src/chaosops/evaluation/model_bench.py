@@ -56,7 +56,7 @@ def bench_model(
         **_usual_way(played, clock.runtime, len(turns), together),
         "prompt_tokens_per_s": round(read / alone),
         "time_outside_the_model": f"{100 * (alone - in_model) / in_model:.1f} %",
-        "legal_replies": f"{_legal([*played, *also], model)} of {2 * len(turns)}",
+        "legal_replies": _legal([*played, *also], model),
         **{f"prompt_tokens_{role}": _mean_tokens(played, role) for role in Role},
     }
 
@@ -137,7 +137,7 @@ def _timed(
     return played, time.perf_counter() - start
 
 
-def _legal(played: Sequence[Episode], model: LocalModelPolicy) -> int:
+def _legal(played: Sequence[Episode], model: LocalModelPolicy) -> str:
     """Replies that a strict reader takes for a legal action of their role."""
     reply_format = load_format(model.status()["format"])
     legal = 0
@@ -148,7 +148,7 @@ def _legal(played: Sequence[Episode], model: LocalModelPolicy) -> int:
             read = reply_format.read(env.view, turn.decision.exchange.reply)
             legal += env.view.rules.may(env.role, read.verb)
             env.play(turn.decision)
-    return legal
+    return f"{legal} of {sum(episode.steps for episode in played)}"
 
 
 def _mean_tokens(played: Sequence[Episode], role: Role) -> int:
