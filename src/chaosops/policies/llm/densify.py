@@ -22,7 +22,8 @@ def densify(gguf: Path, folder: Path) -> None:
     model = AutoModelForCausalLM.from_pretrained(
         **where, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
     )
-    del model.config.quantization_config
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
     model.hf_quantizer, model.is_quantized = None, False
     # In the file padding equals the end of a reply: a loss would mask every end.
     tokenizer.pad_token = tokenizer.unk_token
