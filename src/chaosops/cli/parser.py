@@ -70,19 +70,8 @@ def build_parser() -> argparse.ArgumentParser:
         sub.set_defaults(execute=_lazily(module))
         return sub
 
-    run = command("run", "run", "play one episode and print its transcript")
-    _scenario_options(run)
-    _policy_option(run)
-    run.add_argument("--json", action="store_true", help="print the whole episode as JSON")
-    run.add_argument("--prompts", action="store_true", help="print what each role was shown")
-    run.add_argument("--record", type=Path, metavar="FILE", help="save it for chaosops replay")
-
-    replay = command("replay", "replay", "play a recorded episode again, without its policies")
-    replay.add_argument("file", type=Path, metavar="FILE", help="from run --record, or from eval")
-    replay.add_argument("--prompts", action="store_true", help="print prompts and replies")
-    replay.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown")
-    replay.add_argument("--html", type=Path, metavar="FILE", help="write it as one HTML page")
-
+    _run_options(command("run", "run", "play one episode and print its transcript"))
+    _replay_options(command("replay", "replay", "play a recorded episode again, without policies"))
     watch_options(command("watch", "watch", "watch an episode live"))
 
     play = command("play", "play", "take one role yourself, at the keyboard")
@@ -103,19 +92,7 @@ def build_parser() -> argparse.ArgumentParser:
     conformance = command("conformance", "conformance", "replay recorded episodes, compare them")
     conformance.add_argument("files", nargs="+", type=Path, metavar="FILE")
 
-    bench = command("bench", "bench", "measure the speed of the world, or of a model in it")
-    bench.add_argument("--pack", help="(default: classic; for a model: arena)")
-    bench.add_argument("--policy", metavar="MODEL", help="a local model to measure")
-    bench.add_argument(
-        "--episodes", type=whole(1), default=16, help="of a model (default: %(default)s)"
-    )
-    bench.add_argument(
-        "--steps", type=whole(1), default=8, help="turns of each (default: %(default)s)"
-    )
-    bench.add_argument("--json", action="store_true", help="print JSON")
-    bench.add_argument(
-        "--seconds", type=_seconds, default=2.0, help="time per figure (default: %(default)s)"
-    )
+    _bench_options(command("bench", "bench", "measure the speed of the world, or of a model"))
 
     demo = command("demo", "demo", "random against oracle on one seed, then the comparison table")
     demo.add_argument(
@@ -136,6 +113,36 @@ def build_parser() -> argparse.ArgumentParser:
 
     command("list", "catalogue", "list packs, scenarios, tiers and policies")
     return parser
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    _scenario_options(parser)
+    _policy_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the whole episode as JSON")
+    parser.add_argument("--prompts", action="store_true", help="print what each role was shown")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="save it for chaosops replay")
+
+
+def _replay_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="from run --record, or from eval")
+    parser.add_argument("--prompts", action="store_true", help="print prompts and replies")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write it as Markdown")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write it as one HTML page")
+
+
+def _bench_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pack", help="(default: classic; for a model: arena)")
+    parser.add_argument("--policy", metavar="MODEL", help="a local model to measure")
+    parser.add_argument(
+        "--episodes", type=whole(1), default=16, help="of a model (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--steps", type=whole(1), default=8, help="turns of each (default: %(default)s)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--seconds", type=_seconds, default=2.0, help="time per figure (default: %(default)s)"
+    )
 
 
 def _scenario_options(parser: argparse.ArgumentParser) -> None:
