@@ -29,6 +29,7 @@ MODEL_HEADERS = (
     *MODEL_FIELDS,
     "unreadable replies",
     "tokens read / written per episode",
+    "US dollars per episode",
 )
 UNKNOWN = "\N{EN DASH}"
 
@@ -88,7 +89,7 @@ def model_table(results: Results) -> str:
             ]
             if any(turns):
                 fields = [_field(status.get(name)) for name in MODEL_FIELDS]
-                rows.append([_field(policy), *fields, *_model_figures(turns)])
+                rows.append([_field(policy), *fields, *_model_figures(turns, status)])
     if not rows:
         return ""
     return f"Language models:\n\n{aligned(MODEL_HEADERS, rows, words=6)}"
@@ -120,14 +121,18 @@ def _field(value: object) -> str:
     return text or UNKNOWN
 
 
-def _model_figures(turns: Sequence[Sequence[Turn]]) -> list[str]:
-    """Means over episodes of the turns that a model took."""
+def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -> list[str]:
+    """Means over episodes of the turns that a model took. Money follows from the tokens, so
+    that a run that was resumed counts all of it."""
     taken = [turn for episode in turns for turn in episode]
     exchanges = [turn.decision.exchange for turn in taken if turn.decision.exchange]
     unreadable = sum(turn.decision.action.verb == "unreadable" for turn in taken)
     read = sum(exchange.tokens_read for exchange in exchanges) / len(turns)
     written = sum(exchange.tokens_written for exchange in exchanges) / len(turns)
-    return [f"{unreadable / len(turns):.2f}", f"{read:,.0f} / {written:,.0f}"]
+    cost = UNKNOWN
+    if price := status.get("price_usd_per_million"):
+        cost = f"{(read * price[0] + written * price[1]) / 1_000_000:.4f}"
+    return [f"{unreadable / len(turns):.2f}", f"{read:,.0f} / {written:,.0f}", cost]
 
 
 def warnings(results: Results) -> list[str]:
