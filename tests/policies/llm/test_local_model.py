@@ -148,13 +148,13 @@ def trained_by_chance(folder: Path) -> Path:
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForCausalLM
 
+    torch.manual_seed(1)
     base = AutoModelForCausalLM.from_pretrained(weights.embedded_dense(), dtype=torch.float32)
     everywhere = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
     model = get_peft_model(base, LoraConfig(r=4, lora_alpha=8, target_modules=everywhere))
-    torch.manual_seed(1)
     for name, weight in model.named_parameters():
         if "lora_B" in name:
-            torch.nn.init.normal_(weight, std=0.05)
+            torch.nn.init.normal_(weight, std=0.6)
     model.to(torch.bfloat16).save_pretrained(folder)
     return folder
 
@@ -175,7 +175,7 @@ def test_an_adapter_means_the_same_to_both_runtimes(adapter: Path) -> None:
         suspicions(load_policy(f"{model}+format=menu+adapter={adapter}"), given)
         for model in (MODEL, TORCH)
     )
-    assert max(abs(a - b) for a, b in zip(plain, small, strict=True)) > 0.05
+    assert max(abs(a - b) for a, b in zip(plain, small, strict=True)) > 0.3
     assert small == pytest.approx(full, abs=0.05)
     status = load_policy(f"{MODEL}+adapter={adapter}").status()
     assert status["adapter"].startswith(adapter.name + " sha256:")
