@@ -62,14 +62,3 @@ def test_regret_is_what_the_likeliest_action_loses() -> None:
     logits[0, 1] = logits[1, 0] = 5.0
     found = lesson(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
     assert found.regret == [7.0, 0.0]
-
-
-def test_a_reference_holds_the_policy_back() -> None:
-    table = states({"A": 100.0, "B": 0.0})
-    logits = torch.tensor([[2.0, 0.0, *[0.0] * 50]])
-    even = torch.log(torch.full((1, 52), 0.5))
-    recipe = replace(RECIPE, objective="improve", kl=0.5)
-    found = lesson(torch, logits, table, recipe, reference=even)
-    p = torch.sigmoid(torch.tensor(2.0))
-    wanted = p * torch.log(2 * p) + (1 - p) * torch.log(2 * (1 - p))
-    assert found.divergence[0] == pytest.approx(float(wanted), abs=1e-5)

@@ -18,10 +18,10 @@ def test_a_recipe_survives_being_saved(tmp_path: Path) -> None:
 def test_every_value_can_be_replaced(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("learning_rate = 1e-5\nlora_rank = 32\n", encoding="utf-8")
-    given = {"learning_rate": "3e-4", "curriculum": "hard:2", "kl": "1", "base": "hf:a/b"}
+    given = {"learning_rate": "3e-4", "curriculum": "hard:2", "entropy": "1", "base": "hf:a/b"}
     recipe = load_recipe(path, given)
     assert (recipe.name, recipe.lora_rank, recipe.learning_rate) == ("mine", 32, 3e-4)
-    assert (recipe.curriculum, recipe.kl, recipe.base) == ("hard:2", 1.0, "hf:a/b")
+    assert (recipe.curriculum, recipe.entropy, recipe.base) == ("hard:2", 1.0, "hf:a/b")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ _WORST = 3.0  # in temperatures: one catastrophe must not drown all other lesson
 class Lesson(NamedTuple):
     loss: Any
     regret: list[float]  # points lost by the likeliest action, per state
-    divergence: list[float]  # from the target, or from the policy before
+    divergence: list[float]  # from the target of ``match``
     entropy: float
 
 
@@ -35,10 +35,7 @@ def gains_table(torch: Any, states: Sequence[State], device: Any) -> Any:
     return table.to(device)
 
 
-def lesson(
-    torch: Any, logits: Any, gains: Any, recipe: Recipe, reference: Any | None = None
-) -> Lesson:
-    """``reference``: log-probabilities of the policy that the run must not leave behind."""
+def lesson(torch: Any, logits: Any, gains: Any, recipe: Recipe) -> Lesson:
     absent = gains.isinf()
     logs = torch.log_softmax(logits.masked_fill(absent, float("-inf")), dim=1)
     known = logs.masked_fill(absent, 0.0)
@@ -56,9 +53,6 @@ def lesson(
         rows = -(chances * better.masked_fill(absent, 0.0)).sum(1)
         apart = torch.zeros_like(rows)
     loss = rows.mean() - recipe.entropy * entropy.mean()
-    if reference is not None:
-        apart = (chances * (known - reference.masked_fill(absent, 0.0))).sum(1)
-        loss = loss + recipe.kl * apart.mean()
     with torch.no_grad():
         taken = gains.gather(1, logs.argmax(1, keepdim=True))[:, 0]
         regret = gains.max(1).values - taken

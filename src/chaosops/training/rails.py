@@ -26,7 +26,7 @@ def check_divergence(recipe: Recipe, nats: float) -> list[str]:
     if nats > recipe.kl_abort:
         raise BadInput(
             f"the policy is {nats:.2f} nats from where it began, more than kl_abort = "
-            f"{recipe.kl_abort}: lower learning_rate or raise kl; the last checkpoint is kept"
+            f"{recipe.kl_abort}: lower learning_rate; the last checkpoint is kept"
         )
     if nats > recipe.kl_alarm:
         return [f"the policy is {nats:.2f} nats from where it began (kl_alarm {recipe.kl_alarm})"]

@@ -10,7 +10,7 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import load_pack, read_tier
+from chaosops.packs import read_tier
 from chaosops.packs.arena.splits import require_trainable
 
 FINISHERS = ("oracle", "policy")
@@ -54,7 +54,6 @@ class Recipe:
     objective: str = "match"
     temperature: float = 4.0  # points of reward
     idle_bonus: float = 4.0  # points that noop is ahead: what changes nothing is not worth doing
-    kl: float = 0.0
     entropy: float = 0.0
     rogue_bonus_multiplier: str = "1.0"
 
@@ -73,7 +72,6 @@ class Recipe:
         read_curriculum(self.curriculum)
         read_schedule(self.rogue_bonus_multiplier)
         require_trainable(self.split)
-        load_pack("arena")
 
     def to_toml(self) -> str:
         lines = []

@@ -7,7 +7,7 @@ computed by any number of processes and taken up again anywhere.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ from chaosops.training.credit import counterfactual_returns
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
 
 TURNS = 14  # of an episode: later ones repeat what came before
+_CLASSIC_TURNS = 0.7  # of every role
 _QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
 _ORACLE_ACTS = {True: 0.25, False: 0.55}
 _LOOKS = 0.85
@@ -70,8 +71,8 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
         if env.over:
             break
         choices = menu(env.view)
-        everywhere = scenario.pack == "classic" and 0.7
-        if dice.unit() < (everywhere or shares[env.role]):
+        share = _CLASSIC_TURNS if scenario.pack == "classic" else shares[env.role]
+        if dice.unit() < share:
             state = state_at(env, choices, oracle, recipe)
             if state is not None:
                 states.append(state)
@@ -125,11 +126,3 @@ def read_role_shares(text: str) -> dict[Role, float]:
     if set(shares) != set(Role) or not all(0 <= share <= 1 for share in shares.values()):
         raise BadInput(f"role_shares {text!r}: write each role with a share from 0 to 1")
     return shares
-
-
-def stream(recipe: Recipe, start: int = 0) -> Iterator[tuple[int, list[State]]]:
-    """(index, its states), in order and without end."""
-    index = start
-    while True:
-        yield index, states_of(recipe, index)
-        index += 1
