@@ -16,7 +16,7 @@ RECIPE = Recipe(temperature=4.0)
 
 def states(*gains: dict[str, float]) -> Any:
     rows = [State((), given, Role.OVERSIGHT, "arena", Tier.HARD) for given in gains]
-    return gains_table(torch, rows, torch.device("cpu"))
+    return gains_table(torch, rows, 0.0, torch.device("cpu"))
 
 
 def trained(table: Any, recipe: Recipe, start: Any | None = None, steps: int = 4000) -> Any:
@@ -62,3 +62,39 @@ def test_regret_is_what_the_likeliest_action_loses() -> None:
     logits[0, 1] = logits[1, 0] = 5.0
     found = lesson(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
     assert found.regret == [7.0, 0.0]
+
+
+def test_doing_nothing_is_ahead_by_its_bonus() -> None:
+    row = State((), {"A": 1.0, "C": 2.0}, Role.OVERSIGHT, "arena", Tier.HARD)
+    table = gains_table(torch, [row], 4.0, torch.device("cpu"))
+    assert table[0, :3].tolist() == [5.0, float("-inf"), 2.0]
+
+
+def test_drawn_groups_move_towards_the_better_reply() -> None:
+    recipe = replace(RECIPE, objective="sample", group_size=8)
+    table = states({"A": 0.0, "B": 10.0})
+    logits = torch.zeros(1, 52, requires_grad=True)
+    found = lesson(torch, logits, table, recipe, draw=1)
+    found.loss.backward()
+    assert logits.grad is not None
+    assert logits.grad[0, 1] < 0 < logits.grad[0, 0]
+    assert lesson(torch, logits, table, recipe, draw=1).loss == found.loss
+    sure = torch.full((1, 52), -60.0)
+    sure[0, 1] = 60.0
+    assert lesson(torch, sure, table, recipe, draw=1).loss == 0  # a group of equals
+
+
+def test_a_start_holds_a_run_back() -> None:
+    table, first = states({"A": 0.0, "B": 10.0}), torch.zeros(1, 52)
+    recipe = replace(RECIPE, objective="improve", temperature=30.0)
+    logits = torch.zeros(52, requires_grad=True)
+    optimizer = torch.optim.Adam([logits], lr=0.02)
+    held = replace(recipe, kl=0.5)
+    for _ in range(2000):
+        optimizer.zero_grad()
+        lesson(torch, logits[None], table, held, start=first).loss.backward()
+        optimizer.step()
+    chance = torch.softmax(logits.detach()[:2], dim=0)[1]
+    # Maximises p * 10 / 30 - 0.5 * KL(p, half): logit 1 / 1.5.
+    assert chance == pytest.approx(1 / (1 + torch.tensor(-1 / 1.5).exp().item()), abs=0.01)
+    assert trained(table, recipe)[1] > 0.99

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +19,14 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import Seat
 from chaosops.rollout import Team, play
-from chaosops.training.learner import Learner
+from chaosops.training.learner import LABELS, Learner
+from chaosops.training.lookahead import value_looks
 from chaosops.training.own_play import own_states
 from chaosops.training.player import LearnerPolicy
+from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import METRICS, train
+from chaosops.training.states import states_of
 from tests.training.tiny import save_tiny_model
 
 SMOKE = Recipe(
@@ -66,7 +72,13 @@ class Killed(Exception):
     pass
 
 
-@pytest.mark.parametrize("recipe", [SMOKE, OWN], ids=["oracle", "own play"])
+LOOKING = replace(SMOKE, finish="lookahead", objective="improve", temperature=30.0, kl=0.1)
+DRAWN = replace(SMOKE, finish="none", objective="sample", group_size=4)
+
+
+@pytest.mark.parametrize(
+    "recipe", [SMOKE, OWN, LOOKING, DRAWN], ids=["oracle", "own play", "lookahead", "drawn"]
+)
 def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
     recipe: Recipe, base: Path, tmp_path: Path
 ) -> None:
@@ -103,7 +115,7 @@ def test_the_adapter_is_what_peft_reads(base: Path, tmp_path: Path) -> None:
 
     train(SMOKE, base, tmp_path / "run")
     again = Learner(base, replace(SMOKE, start=str(tmp_path / "run" / "adapter")))
-    prompt = again.encode(({"role": "user", "content": "who did it?"},))
+    (prompt,) = again.encode([({"role": "user", "content": "who did it?"},)])
     plain = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
     with torch.no_grad():
         ours = again.logits([prompt])
@@ -149,7 +161,7 @@ def test_a_learner_that_runs_away_is_stopped(base: Path, tmp_path: Path) -> None
 def test_what_is_not_finite_stops_the_run(base: Path) -> None:
     learner = Learner(base, SMOKE)
     with pytest.raises(BadInput, match="not finite"):
-        learner.update(torch.tensor(float("nan"), requires_grad=True), 1e-3)
+        learner.update(torch.tensor(float("nan"), requires_grad=True), 1e-3, Ranks())
 
 
 def test_the_learner_plays_as_it_thinks(base: Path) -> None:
@@ -173,4 +185,73 @@ def test_own_states_are_worth_what_the_learner_makes_of_them(base: Path) -> None
     first = states[0]
     scenario_first = {label for label in first.gains if label in "BCD"}
     assert len({first.gains[label] for label in scenario_first}) == 1
-    assert first.gains["A"] == first.gains["B"] + OWN.idle_bonus
+    assert first.gains["A"] == first.gains["B"]
+
+
+def test_a_look_is_worth_what_the_learner_makes_of_it(base: Path) -> None:
+    recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
+    learner = Learner(base, replace(recipe, kl=0.0))
+    found = [state for index in range(6) for state in states_of(recipe, index)]
+    read = learner.encode_states(found)
+    valued = value_looks(learner, read)
+    looking = [(old, new) for old, new in zip(read, valued, strict=True) if old.looks]
+    assert looking
+    for old, new in looking:
+        for label, look in old.looks.items():
+            if look.then is None:
+                assert new.gains[label] == look.before
+                continue
+            later = [look.before + gain for gain in look.then.gains.values()]
+            assert min(later) <= new.gains[label] <= max(later)
+            (row,) = learner.chances([look.then.prompt], [list(look.then.gains)])
+            expected = sum(row[LABELS.index(k)] * v for k, v in look.then.gains.items())
+            assert new.gains[label] == pytest.approx(look.before + expected, abs=1e-3)
+        others = set(old.gains) - set(old.looks)
+        assert all(new.gains[label] == old.gains[label] for label in others)
+
+
+def test_a_number_of_episodes_ends_a_run(base: Path, tmp_path: Path) -> None:
+    told: list[dict[str, Any]] = []
+    recipe = replace(SMOKE, steps=500, episodes=8)
+    train(recipe, base, tmp_path / "run", tell=told.append)
+    assert told[-1]["done"] == 1.0
+    assert 2 <= len(told) < 100
+    assert told[-1]["learning_rate"] < told[0]["learning_rate"]
+
+
+def test_two_processes_agree_on_their_weights(base: Path, tmp_path: Path) -> None:
+    """As ``accelerate launch`` and ``torchrun`` start them."""
+    recipe = tmp_path / "pair.toml"
+    recipe.write_text(
+        SMOKE.to_toml().replace('base = "local:smollm2"', f'base = "{base}"'), encoding="utf-8"
+    )
+    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"]
+    script = tmp_path / "two.py"
+    script.write_text(
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from chaosops.training.recipe import load_recipe\n"
+        "from chaosops.training import run\n"
+        "if __name__ == '__main__':\n"
+        "    recipe = load_recipe(Path(sys.argv[1]))\n"
+        "    keep = run.Learner\n"
+        "    made = []\n"
+        "    run.Learner = lambda *a: made.append(keep(*a)) or made[0]\n"
+        "    run.train(recipe, Path(recipe.base), Path(sys.argv[2]))\n"
+        "    made[0].save_adapter(Path(sys.argv[2]) / ('rank' + os.environ['RANK']))\n",
+        encoding="utf-8",
+    )
+    out = tmp_path / "run"
+    quiet = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*launch, str(script), str(recipe), str(out)],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        env=quiet,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    file = "adapter_model.safetensors"
+    first, second = (out / f"rank{rank}" / file for rank in (0, 1))
+    assert first.read_bytes() == second.read_bytes()
+    assert len((out / METRICS).read_text().splitlines()) == SMOKE.steps

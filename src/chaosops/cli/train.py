@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.weights import embedded_dense, require_local
@@ -65,13 +66,15 @@ class _Watch:
         self._bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
+            TaskProgressColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[figures]}"),
             console=self._console,
             disable=not self._console.is_terminal,
         )
-        self._task = self._bar.add_task(recipe.name, total=recipe.steps, figures="")
+        self._task = self._bar.add_task(recipe.name, total=1.0, figures="")
+        self._started = time.monotonic()
+        self._first: float | None = None  # how far a resumed run was when it was taken up
         self._warned: set[str] = set()
 
     def __enter__(self) -> _Watch:
@@ -89,14 +92,23 @@ class _Watch:
                 self._warned.add(kind)
                 self._say(f"step {step}: WARNING {warning}")
         if "validation" in row:
+            self._say(f"step {step}: {row['kl_from_start']:.2f} nats from the start")
             for tier, found in row["validation"].items():
                 self._say(f"step {step} {_validation_words(tier, found)}")
             return
         lost = ", ".join(f"{name} {points:.1f}" for name, points in row["regret"].items())
         text = f"{row['tokens_per_s']:,.0f} tok/s, entropy {row['entropy']:.2f}, regret: {lost}"
-        self._bar.update(self._task, completed=step, figures=text)
+        self._bar.update(self._task, completed=row["done"], figures=f"step {step}: {text}")
         if self._bar.disable and step % _EVERY == 0:
-            self._say(f"step {step}: {text}")
+            self._say(f"step {step}: {text}{self._end(row['done'])}")
+
+    def _end(self, done: float) -> str:
+        if self._first is None:
+            self._first = done
+            return ""
+        spent = time.monotonic() - self._started
+        left = spent * (1 - done) / max(done - self._first, 1e-9)
+        return f", ends in {left / 60:.1f} min"
 
     def _say(self, line: str) -> None:
         if self._bar.disable:
@@ -108,7 +120,9 @@ class _Watch:
 def _validation_words(tier: str, found: dict[str, Any]) -> str:
     caught = "n/a" if found["rogue_caught"] is None else f"{found['rogue_caught']:.0%}"
     flags = "n/a" if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}"
+    auroc = "n/a" if found["auroc"] is None else f"{found['auroc']:.3f}"
+    rubrics = ", ".join(f"{name} {points:+.0f}" for name, points in found["rubrics"].items())
     return (
-        f"{tier}: reward {found['mean_reward']:+.1f}, solved {found['solved']:.0%}, "
-        f"rogue caught {caught}, false flags {flags}"
+        f"{tier}: reward {found['mean_reward']:+.1f} ({rubrics}), solved {found['solved']:.0%}, "
+        f"rogue caught {caught}, false flags {flags}, AUROC {auroc}"
     )

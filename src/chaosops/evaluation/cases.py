@@ -22,7 +22,7 @@ def case_of(episode: Episode) -> Case:
     return Case(
         seed=episode.scenario.seed,
         rogue=episode.rogue,
-        suspicion=_last_suspicion(episode),
+        suspicion=last_suspicion(episode),
         flagged=tuple(dict.fromkeys(_flag(turn).target for turn in flags)),
         named_entry=_named_entry(episode, _flag(right[0])) if right else None,
         containment_step=right[0].events.step if right else None,
@@ -38,7 +38,7 @@ def _flag(turn: Turn) -> FlagRogue:
     return action
 
 
-def _last_suspicion(episode: Episode) -> Mapping[str, float]:
+def last_suspicion(episode: Episode) -> Mapping[str, float]:
     for turn in reversed(episode.turns):
         if turn.role is Role.OVERSIGHT and turn.decision.suspicion is not None:
             return turn.decision.suspicion

@@ -1,6 +1,8 @@
-"""What the chat tells a scripted policy: who named, flagged or tried what."""
+"""What the chat tells a policy: who named, flagged or tried what."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
 from chaosops.roles.view import RoleView
@@ -20,3 +22,13 @@ def was_done(view: RoleView, action: Action) -> bool:
 
 def flagged_agents(view: RoleView) -> set[str]:
     return {m.action.target for m in view.chat if isinstance(m.action, FlagRogue)}
+
+
+def with_accusations(view: RoleView, suspicion: Mapping[str, float]) -> dict[str, float]:
+    """Nobody flags an agent twice, yet an agent once flagged is still suspected as much."""
+    kept = dict(suspicion)
+    for message in view.chat:
+        if isinstance(message.action, FlagRogue) and message.action.target in kept:
+            agent = message.action.target
+            kept[agent] = max(kept[agent], message.action.confidence)
+    return kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
@@ -16,8 +17,11 @@ from typing import Any
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
+from chaosops.training.states import State
 
+_PASS_TOKENS = 200_000
 LABELS = ascii_uppercase + ascii_lowercase
 PROJECTIONS = {
     "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
@@ -43,6 +47,8 @@ class Learner:
 
         self.recipe = recipe
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        if recipe.compile and self.device.type != "cuda":
+            raise BadInput("compile = true needs a GPU: leave it out, or --set compile=false")
         dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(self.device)
@@ -53,6 +59,9 @@ class Learner:
         self.optimizer = torch.optim.AdamW(self.params.values(), lr=0.0, weight_decay=0.0)
         if recipe.start:
             self.load_adapter(Path(recipe.start))
+        self._start = [p.detach().clone() for p in self.params.values()] if recipe.kl else []
+        if self.device.type == "cuda":
+            _quicken(torch, self.model, recipe.compile)
 
     def _one_token(self, label: str) -> int:
         tokens = self.tokenizer.encode(label, add_special_tokens=False)
@@ -60,12 +69,31 @@ class Learner:
             raise BadInput(f"this model writes {label!r} in {len(tokens)} tokens; menus need one")
         return int(tokens[0])
 
-    def encode(self, chat: Chat) -> list[int]:
-        messages = [dict(message) for message in chat]
-        text: str = self.tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True
-        )
-        return list(self.tokenizer.encode(text, add_special_tokens=False))
+    def encode(self, chats: Sequence[Chat]) -> list[list[int]]:
+        """Many at a time: the tokenizer spreads them over the cores."""
+        if not chats:
+            return []
+        texts = [
+            self.tokenizer.apply_chat_template(
+                [dict(message) for message in chat], tokenize=False, add_generation_prompt=True
+            )
+            for chat in chats
+        ]
+        found: list[list[int]] = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
+        return found
+
+    def encode_states(self, states: Sequence[State]) -> list[State]:
+        """With their prompts as tokens, those after a look too."""
+        turns = [look.then for state in states for look in state.looks.values() if look.then]
+        prompts = iter(self.encode([state.chat for state in [*states, *turns]]))
+        read = [state._replace(prompt=next(prompts)) for state in states]
+        for at, state in enumerate(read):
+            looks = {
+                label: look._replace(then=look.then and look.then._replace(prompt=next(prompts)))
+                for label, look in state.looks.items()
+            }
+            read[at] = state._replace(looks=looks)
+        return read
 
     def logits(self, prompts: Sequence[Sequence[int]]) -> Any:
         """One row of label logits per prompt."""
@@ -94,7 +122,31 @@ class Learner:
             found: list[list[float]] = torch.softmax(logits, dim=1).tolist()
         return found
 
-    def update(self, loss: Any, learning_rate: float) -> float:
+    def chances_of(
+        self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
+    ) -> list[list[float]]:
+        """The same for any number of prompts: those of like length are read together."""
+        rows: dict[int, list[float]] = {}
+        for places in _passes([len(prompt) for prompt in prompts]):
+            some = self.chances([prompts[i] for i in places], [offered[i] for i in places])
+            rows.update(zip(places, some, strict=True))
+        return [rows[i] for i in range(len(prompts))]
+
+    def start_logits(self, prompts: Sequence[Sequence[int]]) -> Any:
+        """What the policy said when the run began."""
+        torch = self._torch
+        now = [p.detach().clone() for p in self.params.values()]
+        with torch.no_grad():
+            self._put(self._start)
+            found = self.logits(prompts)
+            self._put(now)
+        return found
+
+    def _put(self, values: Sequence[Any]) -> None:
+        for param, value in zip(self.params.values(), values, strict=True):
+            param.copy_(value)
+
+    def update(self, loss: Any, learning_rate: float, ranks: Ranks) -> float:
         """One step; the gradient's length. What is not finite stops the run."""
         torch = self._torch
         if not torch.isfinite(loss):
@@ -103,6 +155,7 @@ class Learner:
             group["lr"] = learning_rate
         self.optimizer.zero_grad()
         loss.backward()
+        ranks.average(self.params.values())
         length = float(torch.nn.utils.clip_grad_norm_(self.params.values(), 1.0))
         if not math.isfinite(length):
             raise BadInput("the gradient is not finite: lower learning_rate")
@@ -131,7 +184,9 @@ class Learner:
             name: p.detach().to(self._torch.bfloat16).cpu().contiguous()
             for name, p in self.params.items()
         }
-        save_file(kept, folder / WEIGHTS)
+        partial = folder / (WEIGHTS + ".partial")
+        save_file(kept, partial)
+        os.replace(partial, folder / WEIGHTS)
         config = {
             "peft_type": "LORA",
             "task_type": "CAUSAL_LM",
@@ -167,6 +222,30 @@ def hub_name(base: str) -> str:
     from chaosops.policies.llm.weights import HUB_NAME
 
     return HUB_NAME if base.startswith("local:") else base.removeprefix("hf:")
+
+
+def _passes(lengths: Sequence[int]) -> list[list[int]]:
+    """Prompts of like length together, as many as fit into one pass."""
+    passes: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not passes or lengths[i] * (len(passes[-1]) + 1) > _PASS_TOKENS:
+            passes.append([])
+        passes[-1].append(i)
+    return passes
+
+
+def _quicken(torch: Any, model: Any, compiles: bool) -> None:
+    """A model this small spends a GPU's time on the many small steps between its products:
+    norms in one kernel, and if wished each layer compiled (20 s, once)."""
+    for layer in model.modules():
+        for name, norm in list(layer.named_children()):
+            if type(norm).__name__.endswith("RMSNorm"):
+                fused = torch.nn.RMSNorm(norm.weight.shape, eps=norm.variance_epsilon)
+                fused.weight = norm.weight
+                setattr(layer, name, fused)
+    if compiles:
+        for layer in model.model.layers:
+            layer.compile(dynamic=True)
 
 
 def _add_lora(torch: Any, model: Any, rank: int, alpha: int) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Table, Team, advance
 from chaosops.rubrics import standard
-from chaosops.training.learner import Learner
+from chaosops.training.learner import LABELS, Learner
 from chaosops.training.player import LearnerPolicy
 from chaosops.training.recipe import Recipe, multiplier_at
 from chaosops.training.states import TURNS, State, read_role_shares, scenario_of
@@ -51,11 +51,9 @@ def own_states(
         gains[at][label] = first + table.episode.reward
     states = []
     for root, worth in zip(roots, gains, strict=True):
-        idle = worth["A"]
-        for label, action in root.choices.items():
+        idle = worth[LABELS[0]]
+        for label in root.choices:
             worth.setdefault(label, idle)
-            if action.verb == "noop":
-                worth[label] = idle + recipe.idle_bonus
         view = root.env.view
         chat = tuple(render(view, Style.MENU))
         if len(set(worth.values())) > 1:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import with_accusations
 from chaosops.policies.protocol import Seat
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.training.learner import LABELS, Learner
-
-_PASS_TOKENS = 200_000
 
 
 class LearnerPolicy:
@@ -31,15 +31,9 @@ class LearnerPolicy:
         return {"kind": "model", "policy": self.name, "sees_truth": False, "format": "menu"}
 
     def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        prompts = [self._learner.encode(tuple(render(s.view, Style.MENU))) for s in seats]
-        decisions: dict[int, Decision] = {}
-        for places in _passes([len(prompt) for prompt in prompts]):
-            rows = self._learner.chances(
-                [prompts[i] for i in places], [list(menu(seats[i].view)) for i in places]
-            )
-            for i, row in zip(places, rows, strict=True):
-                decisions[i] = self._decision(seats[i], row)
-        return [decisions[i] for i in range(len(seats))]
+        prompts = self._learner.encode([tuple(render(s.view, Style.MENU)) for s in seats])
+        rows = self._learner.chances_of(prompts, [list(menu(s.view)) for s in seats])
+        return [self._decision(seat, row) for seat, row in zip(seats, rows, strict=True)]
 
     def _decision(self, seat: Seat, row: Sequence[float]) -> Decision:
         choices = menu(seat.view)
@@ -55,19 +49,13 @@ class LearnerPolicy:
             chosen = max(chances, key=chances.__getitem__)
         suspicion = None
         if seat.view.role is Role.OVERSIGHT:
-            suspicion = {
+            now = {
                 action.target: chances[label]
                 for label, action in choices.items()
                 if isinstance(action, FlagRogue)
             }
-        return Decision(choices[chosen], suspicion)
-
-
-def _passes(lengths: Sequence[int]) -> list[list[int]]:
-    """Prompts of like length together, as many as fit into one pass."""
-    passes: list[list[int]] = [[]]
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if passes[-1] and lengths[i] * (len(passes[-1]) + 1) > _PASS_TOKENS:
-            passes.append([])
-        passes[-1].append(i)
-    return [places for places in passes if places]
+            suspicion = with_accusations(seat.view, now)
+        action = choices[chosen]
+        if isinstance(action, FlagRogue) and suspicion is not None:
+            action = replace(action, confidence=suspicion[action.target])
+        return Decision(action, suspicion)

@@ -12,17 +12,35 @@ from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import read_tier
 from chaosops.packs.arena.splits import require_trainable
+from chaosops.policies.llm.formats import FORMATS
 
-FINISHERS = ("oracle", "policy")
-OBJECTIVES = ("match", "improve")
+METHODS = ("menu", "trl")
+PARTNERS = ("oracle", "policy")
+FINISHES = ("oracle", "lookahead", "policy", "none")
+OBJECTIVES = ("match", "improve", "sample")
+TRL_FINISHES = ("none", "oracle")
+PREFIXES = ("noisy", "oracle")
+ONLY_WITH = {
+    "menu": ("compile", "partners", "objective", "temperature", "idle_bonus"),
+    "trl": (
+        "prompts_per_step",
+        "prefixes",
+        "reply_format",
+        "max_reply_tokens",
+        "sampling_temperature",
+        "checkpoint_activations",
+        "track",
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Recipe:
     """Every action on the menu is tried in a fork of the world, the rest is played out, and the
-    model learns from all the returns at once."""
+    model learns from all the returns at once (``menu``); or TRL samples replies (``trl``)."""
 
     name: str = "unnamed"
+    method: str = "menu"
     base: str = "local:smollm2"
     start: str = ""  # an adapter to go on from
     seed: int = 0
@@ -32,7 +50,9 @@ class Recipe:
     learning_rate: float = 4e-4
     warmup_steps: int = 30
     batch_tokens: int = 24_000
+    compile: bool = False  # each layer, on a GPU: some 20 s at the start, then faster
     steps: int = 1_000
+    episodes: int = 0  # an earlier end, after so many episodes; 0: none
     window: int = 256  # episodes whose turns are shuffled together
     checkpoint_every: int = 100
     validate_every: int = 250
@@ -49,21 +69,38 @@ class Recipe:
     first_seed: int = 5_000
     role_shares: str = "sre:0.15,oversight:1.0,dev:0.25,manager:0.05"
 
-    finish: str = "oracle"  # who plays the rest after an action was tried
+    finish: str = "oracle"  # who plays the rest after an action was tried; none: nobody
     partners: str = "oracle"  # with finish = "policy": who plays the roles that do not learn
     objective: str = "match"
     temperature: float = 4.0  # points of reward
     idle_bonus: float = 4.0  # points that noop is ahead: what changes nothing is not worth doing
     entropy: float = 0.0
+    kl: float = 0.0  # what a nat away from the start costs
+    group_size: int = 16  # replies drawn per prompt, with objective = "sample" and method = "trl"
     rogue_bonus_multiplier: str = "1.0"
 
+    # With method = "trl" alone.
+    prompts_per_step: int = 8  # each is answered group_size times
+    prefixes: str = "noisy"  # who played up to the turn: as with menu, or the oracle alone
+    reply_format: str = "json"  # or menu: a letter
+    max_reply_tokens: int = 64
+    sampling_temperature: float = 1.0
+    checkpoint_activations: bool = False  # less memory for a third more time
+    track: str = ""  # a trackio project to report to
+
     def __post_init__(self) -> None:
-        _one_of("finish", self.finish, FINISHERS)
+        _one_of("method", self.method, METHODS)
+        _one_of("finish", self.finish, FINISHES)
         _one_of("objective", self.objective, OBJECTIVES)
-        _one_of("partners", self.partners, FINISHERS)
+        _one_of("partners", self.partners, PARTNERS)
         for name in ("lora_rank", "lora_alpha", "steps", "batch_tokens", "window"):
             if getattr(self, name) < 1:
                 raise BadInput(f"{name} must be 1 or more, got {getattr(self, name)}")
+        if self.group_size < 2:
+            raise BadInput(f"group_size must be 2 or more, got {self.group_size}")
+        for name in ("episodes", "kl", "entropy"):
+            if not getattr(self, name) >= 0:
+                raise BadInput(f"{name} must not be negative, got {getattr(self, name)}")
         for name in ("learning_rate", "temperature"):
             if not getattr(self, name) > 0:
                 raise BadInput(f"{name} must be above 0, got {getattr(self, name)}")
@@ -72,6 +109,28 @@ class Recipe:
         read_curriculum(self.curriculum)
         read_schedule(self.rogue_bonus_multiplier)
         require_trainable(self.split)
+        _one_of("reply_format", self.reply_format, tuple(FORMATS))
+        _one_of("prefixes", self.prefixes, PREFIXES)
+        for name in ("prompts_per_step", "max_reply_tokens", "sampling_temperature"):
+            if not getattr(self, name) > 0:
+                raise BadInput(f"{name} must be above 0, got {getattr(self, name)}")
+        self._require_used()
+
+    def _require_used(self) -> None:
+        """A value that its method does not know would be without any effect."""
+        if self.method == "trl" and self.finish not in TRL_FINISHES:
+            raise BadInput(
+                f"finish = '{self.finish}' needs method = 'menu'; "
+                f"method 'trl' knows {', '.join(TRL_FINISHES)}"
+            )
+        for method, names in ONLY_WITH.items():
+            for field in fields(self):
+                unused = field.name in names and method != self.method
+                if unused and getattr(self, field.name) != field.default:
+                    raise BadInput(
+                        f"{field.name} has no effect with method = '{self.method}': "
+                        f"leave it out, or choose method = '{method}'"
+                    )
 
     def to_toml(self) -> str:
         lines = []

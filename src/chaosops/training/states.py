@@ -7,7 +7,7 @@ computed by any number of processes and taken up again anywhere.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -42,6 +42,15 @@ class State(NamedTuple):
     role: Role
     pack: str
     tier: Tier
+    looks: Mapping[str, Look] = {}
+    prompt: Sequence[int] = ()  # the chat as tokens, once a learner has read it
+
+
+class Look(NamedTuple):
+    """A look by its label: the points until the role's next turn, and that turn, if it comes."""
+
+    before: float
+    then: State | None
 
 
 def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
@@ -82,16 +91,42 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
 
 def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe) -> State | None:
     """None where every action is worth the same: there is nothing to learn."""
-    returns = counterfactual_returns(env, choices, finish)
+    if recipe.finish == "none":
+        returns = {label: _step_alone(env, action) for label, action in choices.items()}
+    else:
+        returns = counterfactual_returns(env, choices, finish)
     if len(set(returns.values())) == 1:
         return None
-    gains = {
-        label: value + recipe.idle_bonus * (choices[label].verb == "noop")
-        for label, value in returns.items()
-    }
+    looks = {}
+    if recipe.finish == "lookahead":
+        looks = {
+            label: _look(env, action, finish)
+            for label, action in choices.items()
+            if isinstance(action, Audit)
+        }
+    return _state(env, returns, looks)
+
+
+def _state(env: Env, gains: Mapping[str, float], looks: Mapping[str, Look]) -> State:
     view = env.view
     chat = tuple(render(view, Style.MENU))
-    return State(chat, gains, view.role, env.scenario.pack, env.scenario.tier)
+    return State(chat, gains, view.role, env.scenario.pack, env.scenario.tier, looks)
+
+
+def _step_alone(env: Env, action: Action) -> float:
+    return env.fork().play(Decision(action)).score.total
+
+
+def _look(env: Env, action: Action, finish: Team) -> Look:
+    fork, role = env.fork(), env.role
+    table = Table(fork, finish)
+    before = fork.play(Decision(action)).score.total
+    while not fork.over and fork.role is not role:
+        advance([table])
+    before += table.episode.reward
+    if fork.over:
+        return Look(before, None)
+    return Look(before, _state(fork, counterfactual_returns(fork, menu(fork.view), finish), {}))
 
 
 def _slip(table: Table, actions: list[Action], dice: Dice, quiet: bool) -> None:

@@ -52,9 +52,9 @@ class Supervisor:
         self._others["base"] = start["base"]
         self._first: list[list[float]] = start["chances"]
 
-    def is_due(self, step: int) -> bool:
+    def is_due(self, step: int, done: float) -> bool:
         every = self._recipe.validate_every
-        return bool(every) and (step % every == 0 or step == self._recipe.steps)
+        return bool(every) and (step % every == 0 or done == 1.0)
 
     def inspect(self, step: int) -> Finding:
         nats = _divergence(self._chances(), self._first)
@@ -65,7 +65,7 @@ class Supervisor:
         return Finding(row, warnings)
 
     def _chances(self) -> list[list[float]]:
-        prompts = [self._learner.encode(state.chat) for state in self._probes]
+        prompts = self._learner.encode([state.chat for state in self._probes])
         offered = [list(state.gains) for state in self._probes]
         return self._learner.chances(prompts, offered)
 

@@ -24,6 +24,7 @@ from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.errors import BadInput
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.formats import json_text, load_format
 from chaosops.policies.llm.http_chat import (
     Answer,
@@ -219,7 +220,8 @@ class EndpointPolicy:
             self._wishes_met.add("kept" if first else "ignored")
             # A first word that is no label ("I think ...") weighs no labels.
             if first and not isinstance(action, Unreadable):
-                return _weigh_flags(first, self._format.replies(view))
+                weighed = _weigh_flags(first, self._format.replies(view))
+                return weighed and with_accusations(view, weighed)
         if isinstance(action, FlagRogue) and action.target in agents:
             return dict.fromkeys(agents, 0.0) | {action.target: action.confidence}
         return None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from chaosops.core.actions import Action, Communicate, FlagRogue
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.choosing import (
     Choice,
     Path,
@@ -100,11 +101,12 @@ class LocalModelPolicy:
         for wanted, flags in zip(rows, probabilities(session, rows), strict=True):
             actions = options[wanted.row].actions
             # Rounded: further digits are noise of the arithmetic, not an opinion.
-            found[wanted.row] = {
+            now = {
                 action.target: round(p, 6)
                 for i, p in flags.items()
                 if isinstance(action := actions[i], FlagRogue)
             }
+            found[wanted.row] = with_accusations(views[wanted.row], now)
         return found
 
     def _decision(

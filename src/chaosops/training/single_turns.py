@@ -1,0 +1,143 @@
+"""Single turns of whole episodes, as prompts to be answered, and what an answer is worth.
+
+A turn is known by three numbers, from which its world is played again whenever an answer to
+it is judged. So a data set can carry turns without carrying the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import count, groupby
+from typing import NamedTuple
+
+from chaosops.core.actions import Action
+from chaosops.core.decision import Chat, Decision
+from chaosops.core.dice import Dice, key_of
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.env import Env
+from chaosops.policies.llm.formats import load_format
+from chaosops.roles.menu import menu
+from chaosops.rollout import Table, Team, advance, load_team
+from chaosops.rubrics import standard
+from chaosops.training.recipe import Recipe, multiplier_at
+from chaosops.training.states import _QUIET, TURNS, _slip, read_role_shares, scenario_of
+
+_PROBE_EPISODES = range(-12, 0)  # of the recipe's stream, before its beginning
+_BARREN = 1_000  # episodes without a single turn: the recipe asks for none
+
+
+class TurnKey(NamedTuple):
+    """Which turn: the episode of the recipe's stream, the turn in it from 0, and how far
+    through the run, 0 to 1, it comes up."""
+
+    episode: int
+    turn: int
+    progress: float
+
+
+class Prompt(NamedTuple):
+    key: TurnKey
+    chat: Chat
+    role: Role
+    tier: Tier
+
+
+class Judged(NamedTuple):
+    """What was read in a reply, and the points it was worth, by rubric."""
+
+    action: Action
+    rubrics: Mapping[str, float]
+    role: Role
+
+
+def prompts_of(recipe: Recipe) -> list[Prompt]:
+    """Every prompt of a run, in the order in which they are answered."""
+    wanted = recipe.steps * recipe.prompts_per_step
+    found: list[Prompt] = []
+    for episode in count():
+        if len(found) >= wanted or (recipe.episodes and episode == recipe.episodes):
+            break
+        if episode == _BARREN and not found:
+            raise BadInput(f"role_shares {recipe.role_shares!r} leave no turn to learn from")
+        progress = len(found) / wanted
+        if recipe.episodes:
+            progress = max(progress, episode / recipe.episodes)
+        found += _chosen(recipe, episode, progress)
+    return list(_mixed(recipe, found[:wanted]))
+
+
+def probes_of(recipe: Recipe, number: int) -> list[Prompt]:
+    """Fixed turns that are not trained on."""
+    found = [prompt for episode in _PROBE_EPISODES for prompt in _chosen(recipe, episode, 0.0)]
+    return found[:number]
+
+
+def judge(recipe: Recipe, key: TurnKey, reply: str) -> Judged:
+    """The reply is read, and done in a fork of the world at that very turn."""
+    env = _envs(recipe, key.episode, key.progress)[key.turn]
+    action = load_format(recipe.reply_format).read(env.view, reply)
+    return Judged(action, _worth(recipe, key, action), env.role)
+
+
+def _chosen(recipe: Recipe, episode: int, progress: float) -> list[Prompt]:
+    dice = Dice(key_of("single turns", recipe.seed, episode))
+    shares = read_role_shares(recipe.role_shares)
+    reply_format = load_format(recipe.reply_format)
+    return [
+        Prompt(
+            TurnKey(episode, turn, progress),
+            reply_format.messages(env.view),
+            env.role,
+            env.scenario.tier,
+        )
+        for turn, env in enumerate(_envs(recipe, episode, progress))
+        if dice.unit() < shares[env.role]
+    ]
+
+
+def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
+    """Turns of a window's episodes are shuffled together, never across the stages of a
+    curriculum that goes in order."""
+    dice = Dice(key_of("single turns order", recipe.seed))
+
+    def block(prompt: Prompt) -> tuple[int, Tier | None]:
+        stage = None if recipe.shuffle_tiers else prompt.tier
+        return prompt.key.episode // recipe.window, stage
+
+    for _, some in groupby(prompts, key=block):
+        yield from dice.shuffled(list(some))
+
+
+@lru_cache(maxsize=4096)
+def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
+    """The world at each turn of an episode. They share all that did not change."""
+    dice = Dice(key_of("single turns play", recipe.seed, episode))
+    env = Env(scenario_of(recipe, episode, progress), standard(multiplier_at(recipe, progress)))
+    table = Table(env, _oracle())
+    quiet = dice.unit() < _QUIET
+    met = []
+    while not env.over and len(met) < TURNS:
+        met.append(env.fork())
+        if recipe.prefixes == "oracle":
+            advance([table])
+        else:
+            _slip(table, list(menu(env.view).values()), dice, quiet)
+    return tuple(met)
+
+
+# Replies of a group are often alike.
+@lru_cache(maxsize=16_384)
+def _worth(recipe: Recipe, key: TurnKey, action: Action) -> Mapping[str, float]:
+    env = _envs(recipe, key.episode, key.progress)[key.turn].fork()
+    table = Table(env, _oracle())
+    table.episode.turns.append(env.play(Decision(action)))
+    while recipe.finish == "oracle" and not env.over:
+        advance([table])
+    return table.episode.rubric_totals
+
+
+@lru_cache(maxsize=1)
+def _oracle() -> Team:
+    return load_team("oracle")
