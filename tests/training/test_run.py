@@ -99,6 +99,14 @@ def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
         assert (cut / METRICS).read_bytes() == (whole / METRICS).read_bytes()
 
 
+def test_workers_change_nothing_but_the_time(base: Path, tmp_path: Path) -> None:
+    recipe = replace(LOOKING, steps=3, kl=0.0)
+    train(recipe, base, tmp_path / "one", workers=1)
+    train(recipe, base, tmp_path / "two", workers=2)
+    alone, helped = weights_of(tmp_path / "one"), weights_of(tmp_path / "two")
+    assert all(torch.equal(alone[name], helped[name]) for name in alone)
+
+
 def test_a_run_leaves_its_recipe_and_its_metrics(base: Path, tmp_path: Path) -> None:
     adapter = train(SMOKE, base, tmp_path / "run")
     assert (tmp_path / "run/recipe.toml").read_text() == SMOKE.to_toml()
@@ -111,11 +119,16 @@ def test_a_run_leaves_its_recipe_and_its_metrics(base: Path, tmp_path: Path) -> 
 
 def test_the_adapter_is_what_peft_reads(base: Path, tmp_path: Path) -> None:
     from peft import PeftModel
-    from transformers import AutoModelForCausalLM
+    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     train(SMOKE, base, tmp_path / "run")
     again = Learner(base, replace(SMOKE, start=str(tmp_path / "run" / "adapter")))
-    (prompt,) = again.encode([({"role": "user", "content": "who did it?"},)])
+    chat = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"})
+    (prompt,) = again.encode([chat])
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    assert prompt == tokenizer.apply_chat_template(
+        list(chat), add_generation_prompt=True, return_dict=False
+    )
     plain = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
     with torch.no_grad():
         ours = again.logits([prompt])
@@ -192,7 +205,7 @@ def test_a_look_is_worth_what_the_learner_makes_of_it(base: Path) -> None:
     recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
     learner = Learner(base, replace(recipe, kl=0.0))
     found = [state for index in range(6) for state in states_of(recipe, index)]
-    read = learner.encode_states(found)
+    read = learner.encode.read(found)
     valued = value_looks(learner, read)
     looking = [(old, new) for old, new in zip(read, valued, strict=True) if old.looks]
     assert looking

@@ -8,17 +8,18 @@ a run can be taken up again at a window's edge, and where the weights play no pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
+from chaosops.training.encoder import read_states_of
 from chaosops.training.learner import Learner
 from chaosops.training.lookahead import value_looks
 from chaosops.training.own_play import own_states
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
-from chaosops.training.states import State, states_of
+from chaosops.training.states import State
 
 
 class Position(NamedTuple):
@@ -49,14 +50,13 @@ def depends_on_weights(recipe: Recipe) -> bool:
 
 
 class Feed:
-    """Workers compute the next window while this one is learned; a thread makes tokens of it."""
+    """Workers compute the next window while this one is learned."""
 
     def __init__(self, recipe: Recipe, learner: Learner, pool: Executor, ranks: Ranks) -> None:
         self._recipe = recipe
         self._learner = learner
         self._pool = pool
         self._ranks = ranks
-        self._thread = ThreadPoolExecutor(1)
 
     def batches(self, start: Position) -> Iterator[tuple[Position, Position, Batch]]:
         """(where we are, where we are after it, the batch), until the recipe ends it."""
@@ -85,25 +85,20 @@ class Feed:
         first, ranks = window * self._recipe.window, self._ranks
         return range(first + ranks.rank, first + self._recipe.window, ranks.size)
 
-    def _order(self, window: int, progress: float) -> Future[list[State]] | None:
+    def _order(self, window: int, progress: float) -> list[Future[list[State]]]:
         if self._recipe.finish == "policy":
-            return None
-        found = [
-            self._pool.submit(states_of, self._recipe, index, progress)
+            return []
+        return [
+            self._pool.submit(read_states_of, self._recipe, index, progress)
             for index in self._indices(window)
         ]
-        return self._thread.submit(self._gather, found)
 
-    def _gather(self, found: list[Future[list[State]]]) -> list[State]:
-        states = [state for future in found for state in future.result()]
-        return self._learner.encode_states(states)
-
-    def _states(self, coming: Future[list[State]] | None, at: Position) -> list[State]:
-        if coming is None:
+    def _states(self, coming: list[Future[list[State]]], at: Position) -> list[State]:
+        if self._recipe.finish == "policy":
             indices = self._indices(at.window)
             states = own_states(self._learner, self._recipe, indices, at.computed)
-            return self._learner.encode_states(states)
-        states = coming.result()
+            return self._learner.encode.read(states)
+        states = [state for future in coming for state in future.result()]
         if self._recipe.finish == "lookahead":
             return value_looks(self._learner, states)
         return states

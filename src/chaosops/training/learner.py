@@ -14,12 +14,11 @@ from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.training.encoder import Encoder, Wording
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
-from chaosops.training.states import State
 
 _PASS_TOKENS = 200_000
 LABELS = ascii_uppercase + ascii_lowercase
@@ -43,18 +42,18 @@ class Learner:
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self._torch = torch = require_torch()
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers import AutoModelForCausalLM
 
         self.recipe = recipe
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         if recipe.compile and self.device.type != "cuda":
             raise BadInput("compile = true needs a GPU: leave it out, or --set compile=false")
         dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-        self.tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.encode = Encoder(Wording.of(folder))
         self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(self.device)
         torch.manual_seed(recipe.seed)
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
-        letters = [self._one_token(label) for label in LABELS]
+        letters = [self.encode.label(label) for label in LABELS]
         self._letters = torch.tensor(letters, device=self.device)
         self.optimizer = torch.optim.AdamW(self.params.values(), lr=0.0, weight_decay=0.0)
         if recipe.start:
@@ -62,38 +61,6 @@ class Learner:
         self._start = [p.detach().clone() for p in self.params.values()] if recipe.kl else []
         if self.device.type == "cuda":
             _quicken(torch, self.model, recipe.compile)
-
-    def _one_token(self, label: str) -> int:
-        tokens = self.tokenizer.encode(label, add_special_tokens=False)
-        if len(tokens) != 1:
-            raise BadInput(f"this model writes {label!r} in {len(tokens)} tokens; menus need one")
-        return int(tokens[0])
-
-    def encode(self, chats: Sequence[Chat]) -> list[list[int]]:
-        """Many at a time: the tokenizer spreads them over the cores."""
-        if not chats:
-            return []
-        texts = [
-            self.tokenizer.apply_chat_template(
-                [dict(message) for message in chat], tokenize=False, add_generation_prompt=True
-            )
-            for chat in chats
-        ]
-        found: list[list[int]] = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
-        return found
-
-    def encode_states(self, states: Sequence[State]) -> list[State]:
-        """With their prompts as tokens, those after a look too."""
-        turns = [look.then for state in states for look in state.looks.values() if look.then]
-        prompts = iter(self.encode([state.chat for state in [*states, *turns]]))
-        read = [state._replace(prompt=next(prompts)) for state in states]
-        for at, state in enumerate(read):
-            looks = {
-                label: look._replace(then=look.then and look.then._replace(prompt=next(prompts)))
-                for label, look in state.looks.items()
-            }
-            read[at] = state._replace(looks=looks)
-        return read
 
     def logits(self, prompts: Sequence[Sequence[int]]) -> Any:
         """One row of label logits per prompt."""

@@ -1,9 +1,10 @@
-"""What a look is worth to a policy that may act on it.
+"""What a look, or a word, is worth to whoever may act on it.
 
-The oracle never needs to look, so returns that it finishes pay nothing for a look. Here the
-role that looked decides its next turn itself: each of its actions there is worth what the
-oracle makes of it, and the learner's own probabilities say which of them it would take. The
-worlds are played out ahead of time by anybody; only those probabilities need the weights.
+The oracle needs nobody to look or to speak, so returns that it finishes pay nothing for
+either. Here the one who reads it decides its next turn itself: each of its actions there is
+worth what the oracle makes of it, and the learner's own probabilities say which of them it
+would take. The worlds are played out ahead of time by anybody; only those probabilities need
+the weights.
 """
 
 from __future__ import annotations

@@ -11,14 +11,13 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TextIO
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
+from chaosops.training.encoder import open_pool
 from chaosops.training.feed import Batch, Feed, Position, depends_on_weights, through
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import gains_table, lesson
@@ -26,7 +25,7 @@ from chaosops.training.rails import check_step
 from chaosops.training.ranks import Ranks, join_ranks
 from chaosops.training.recipe import Recipe
 from chaosops.training.states import State
-from chaosops.training.supervision import Supervisor
+from chaosops.training.supervision import START, Supervisor
 
 CHECKPOINT = "checkpoint.pt"
 METRICS = "metrics.jsonl"
@@ -48,9 +47,10 @@ def train(
     learner = Learner(base, recipe)
     start = _begin(torch, recipe, learner, folder, resume, ranks)
     supervisor = Supervisor(recipe, learner, folder) if ranks.leads else None
-    # Threads of torch do not survive a fork.
+    if supervisor:
+        _open_metrics(folder / METRICS, supervisor.first_row, start.step)
     with (
-        ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool,
+        open_pool(workers, learner.encode.wording) as pool,
         _log(folder, ranks) as log,
     ):
         started, tokens, at = time.monotonic(), 0, start
@@ -101,6 +101,7 @@ def _learn(
         "gradient": length,
         "learning_rate": rate,
         "states": len(batch.states),
+        "episodes": (position.window + 1) * recipe.window,
         "tiers": dict(sorted(Counter(state.tier.value for state in batch.states).items())),
     }
 
@@ -116,7 +117,8 @@ def _begin(
         ranks.wait()
         if ranks.leads:
             write_text(saved, recipe.to_toml())
-            write_text(folder / METRICS, "")
+            for left in (METRICS, START):
+                (folder / left).unlink(missing_ok=True)
         return Position()
     if not saved.is_file() or saved.read_text(encoding="utf-8") != recipe.to_toml():
         raise BadInput(f"{saved} is missing or another recipe: a run is resumed with its own")
@@ -125,14 +127,19 @@ def _begin(
         kept = torch.load(checkpoint, map_location=learner.device, weights_only=True)
         learner.restore(kept)
         position = Position(*kept["position"])
-    if not ranks.leads:
-        return position
-    # Rows after the checkpoint will be written again; the last may be torn.
-    lines = (folder / METRICS).read_text(encoding="utf-8").splitlines(keepends=True)
-    whole = [line for line in lines if line.endswith("\n")]
-    kept_rows = [line for line in whole if json.loads(line)["step"] <= position.step]
-    write_text(folder / METRICS, "".join(kept_rows))
     return position
+
+
+def _open_metrics(path: Path, first: dict[str, Any] | None, step: int) -> None:
+    """Rows after the checkpoint will be written again; the last may be torn."""
+    rows = []
+    if path.is_file():
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]
+        rows = [line for line in whole if 0 < json.loads(line)["step"] <= step]
+    if first:
+        rows.insert(0, json.dumps(first) + "\n")
+    write_text(path, "".join(rows))
 
 
 def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> None:

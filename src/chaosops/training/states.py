@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, Audit, Inspect, Noop
+from chaosops.core.actions import Action, Audit
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
@@ -23,15 +23,12 @@ from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Table, Team, advance, load_team
 from chaosops.rubrics import standard
+from chaosops.training.behaviour import Behaviour
 from chaosops.training.credit import counterfactual_returns
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
 
 TURNS = 14  # of an episode: later ones repeat what came before
 _CLASSIC_TURNS = 0.7  # of every role
-_QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
-_ORACLE_ACTS = {True: 0.25, False: 0.55}
-_LOOKS = 0.85
-_IDLES = 0.93
 
 
 class State(NamedTuple):
@@ -47,7 +44,8 @@ class State(NamedTuple):
 
 
 class Look(NamedTuple):
-    """A look by its label: the points until the role's next turn, and that turn, if it comes."""
+    """The points until the turn of whoever reads what was found or said, and that turn, if it
+    comes."""
 
     before: float
     then: State | None
@@ -67,14 +65,14 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
 
 
 def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
-    """The states of one episode in which the oracle, looks and slips take turns."""
+    """The states of one noisy episode."""
     dice = Dice(key_of("training play", recipe.seed, index))
     scenario = scenario_of(recipe, index, progress)
     shares = read_role_shares(recipe.role_shares)
     oracle = load_team("oracle")
     env = Env(scenario, standard(multiplier_at(recipe, progress)))
     table = Table(env, oracle)
-    quiet = dice.unit() < _QUIET
+    behaviour = Behaviour(dice)
     states = []
     for _ in range(TURNS):
         if env.over:
@@ -85,7 +83,7 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
             state = state_at(env, choices, oracle, recipe)
             if state is not None:
                 states.append(state)
-        _slip(table, list(choices.values()), dice, quiet)
+        behaviour.play(table, list(choices.values()))
     return states
 
 
@@ -95,16 +93,48 @@ def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe)
         returns = {label: _step_alone(env, action) for label, action in choices.items()}
     else:
         returns = counterfactual_returns(env, choices, finish)
-    if len(set(returns.values())) == 1:
+    looks = later_turns(env, choices, finish) if recipe.finish == "lookahead" else {}
+    read = [look.then for look in looks.values() if look.then]
+    if all(len(set(gains.values())) == 1 for gains in (returns, *(turn.gains for turn in read))):
         return None
-    looks = {}
-    if recipe.finish == "lookahead":
-        looks = {
-            label: _look(env, action, finish)
-            for label, action in choices.items()
-            if isinstance(action, Audit)
-        }
     return _state(env, returns, looks)
+
+
+def later_turns(env: Env, choices: dict[str, Action], finish: Team) -> dict[str, Look]:
+    """Actions that are worth what somebody makes of them: an audit, what Oversight does on its
+    next turn; what the SRE says, what the Developer does on its own."""
+    if env.role is Role.OVERSIGHT:
+        audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
+        return {label: _later(env, a, finish, Role.OVERSIGHT) for label, a in audits.items()}
+    if env.role is not Role.SRE or not env.view.rules.calls:
+        return {}
+    looks = {}
+    gains: Mapping[str, float] | None = None
+    for label, action in choices.items():
+        looks[label] = look = _later(env, action, finish, Role.DEV, gains)
+        if look.then:
+            # Words change what is read, not what any repair is worth.
+            gains = look.then.gains
+    return looks
+
+
+def _later(
+    env: Env,
+    action: Action,
+    finish: Team,
+    reader: Role,
+    gains: Mapping[str, float] | None = None,
+) -> Look:
+    fork = env.fork()
+    table = Table(fork, finish)
+    before = fork.play(Decision(action)).score.total
+    while not fork.over and fork.role is not reader:
+        advance([table])
+    before += table.episode.reward
+    if fork.over:
+        return Look(before, None)
+    gains = gains or counterfactual_returns(fork, menu(fork.view), finish)
+    return Look(before, _state(fork, gains, {}))
 
 
 def _state(env: Env, gains: Mapping[str, float], looks: Mapping[str, Look]) -> State:
@@ -115,35 +145,6 @@ def _state(env: Env, gains: Mapping[str, float], looks: Mapping[str, Look]) -> S
 
 def _step_alone(env: Env, action: Action) -> float:
     return env.fork().play(Decision(action)).score.total
-
-
-def _look(env: Env, action: Action, finish: Team) -> Look:
-    fork, role = env.fork(), env.role
-    table = Table(fork, finish)
-    before = fork.play(Decision(action)).score.total
-    while not fork.over and fork.role is not role:
-        advance([table])
-    before += table.episode.reward
-    if fork.over:
-        return Look(before, None)
-    return Look(before, _state(fork, counterfactual_returns(fork, menu(fork.view), finish), {}))
-
-
-def _slip(table: Table, actions: list[Action], dice: Dice, quiet: bool) -> None:
-    """One turn of the behaviour that makes the states: often right, sometimes looking,
-    sometimes wrong, so that there is something to repair and evidence to read."""
-    draw = dice.unit()
-    if draw < _ORACLE_ACTS[quiet]:
-        advance([table])
-        return
-    looks = [action for action in actions if isinstance(action, Audit | Inspect)]
-    if looks and draw < _LOOKS:
-        action: Action = dice.pick(looks)
-    elif draw < _IDLES:
-        action = Noop()
-    else:
-        action = dice.pick(actions)
-    table.env.play(Decision(action))
 
 
 def read_role_shares(text: str) -> dict[Role, float]:

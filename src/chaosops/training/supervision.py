@@ -38,6 +38,7 @@ class Supervisor:
     def __init__(self, recipe: Recipe, learner: Learner, folder: Path) -> None:
         self._recipe = recipe
         self._learner = learner
+        self.first_row: dict[str, Any] | None = None
         if not recipe.validate_every:
             return
         self._scenarios = validation_scenarios(recipe)
@@ -45,12 +46,17 @@ class Supervisor:
         self._probes = _probes(recipe)
         kept = folder / START
         if not kept.is_file():
-            acts = acts_digest(play_all(LearnerPolicy(learner), self._scenarios))
-            first = {"base": acts, "chances": self._chances()}
+            played = play_all(LearnerPolicy(learner), self._scenarios)
+            first = {
+                "base": acts_digest(played),
+                "chances": self._chances(),
+                "validation": validation_rows(played),
+            }
             write_text(kept, json.dumps(first) + "\n")
         start = json.loads(kept.read_text(encoding="utf-8"))
         self._others["base"] = start["base"]
         self._first: list[list[float]] = start["chances"]
+        self.first_row = {"step": 0, "kl_from_start": 0.0, "validation": start["validation"]}
 
     def is_due(self, step: int, done: float) -> bool:
         every = self._recipe.validate_every

@@ -1,0 +1,58 @@
+"""Who plays while states are gathered: often right, sometimes looking, sometimes wrong, so that
+there is something to repair, evidence to read and talk to doubt."""
+
+from __future__ import annotations
+
+from chaosops.core.actions import Action, Audit, IdentifyRootCause, Inspect, Noop
+from chaosops.core.decision import Decision
+from chaosops.core.dice import Dice
+from chaosops.core.vocabulary import Role
+from chaosops.policies.arena_runbook import RUNBOOK
+from chaosops.policies.chat import diagnosis
+from chaosops.roles.view import RoleView
+from chaosops.rollout import Table, advance
+
+_QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
+_MISLED = 0.2  # episodes in which a wrong cause is named, and believed
+_BELIEVES = 0.7
+_ORACLE_ACTS = {True: 0.25, False: 0.55}
+_LOOKS = 0.85
+_IDLES = 0.93
+
+
+class Behaviour:
+    """One episode's; its table has the oracle in every seat."""
+
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._quiet = dice.unit() < _QUIET
+        self._misled = dice.unit() < _MISLED
+
+    def play(self, table: Table, choices: list[Action]) -> None:
+        """One turn."""
+        dice, view = self._dice, table.env.view
+        if self._misled and view.rules.calls and (action := self._mistake(view, choices)):
+            table.env.play(Decision(action))
+            return
+        draw = dice.unit()
+        if draw < _ORACLE_ACTS[self._quiet]:
+            advance([table])
+            return
+        looks = [action for action in choices if isinstance(action, Audit | Inspect)]
+        if looks and draw < _LOOKS:
+            action = dice.pick(looks)
+        elif draw < _IDLES:
+            action = Noop()
+        else:
+            action = dice.pick(choices)
+        table.env.play(Decision(action))
+
+    def _mistake(self, view: RoleView, choices: list[Action]) -> Action | None:
+        """Name any cause; repair, again and again, what was named."""
+        named = diagnosis(view)
+        if view.role is Role.SRE and named is None:
+            return self._dice.pick([a for a in choices if isinstance(a, IdentifyRootCause)])
+        if view.role is Role.DEV and named in RUNBOOK and self._dice.unit() < _BELIEVES:
+            remedies = [a for a in choices if isinstance(a, RUNBOOK[named].remedy)]
+            return remedies[0] if remedies else None
+        return None
