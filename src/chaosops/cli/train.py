@@ -18,6 +18,7 @@ from chaosops.report import figures
 from chaosops.report.training_figures import learning_curve
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run import METRICS, train
+from chaosops.training.trl_run import train_trl
 
 _EVERY = 25  # steps between lines where there is no terminal
 
@@ -31,15 +32,22 @@ def execute(args: argparse.Namespace) -> int:
         figures.require_matplotlib()
     folder = args.out or Path("runs") / recipe.name
     workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
+    base = _base(recipe)
     with _Watch(recipe) as watch:
-        adapter = train(
-            recipe, _base(recipe), folder, resume=args.resume, workers=workers, tell=watch.tell
-        )
+        if recipe.method == "trl":
+            adapter = train_trl(recipe, base, folder, resume=args.resume, tell=watch.tell)
+        else:
+            adapter = train(
+                recipe, base, folder, resume=args.resume, workers=workers, tell=watch.tell
+            )
+    if os.environ.get("RANK", "0") != "0":
+        return 0  # of several processes, the first speaks
     paths = [adapter, folder / METRICS]
     if not args.no_figures:
         paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
     print("written: " + ", ".join(str(path) for path in paths))
-    print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format=menu")
+    style = recipe.reply_format if recipe.method == "trl" else "menu"
+    print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}")
     return 0
 
 
@@ -96,8 +104,7 @@ class _Watch:
             for tier, found in row["validation"].items():
                 self._say(f"step {step} {_validation_words(tier, found)}")
             return
-        lost = ", ".join(f"{name} {points:.1f}" for name, points in row["regret"].items())
-        text = f"{row['tokens_per_s']:,.0f} tok/s, entropy {row['entropy']:.2f}, regret: {lost}"
+        text = f"{row['tokens_per_s']:,.0f} tok/s, entropy {row['entropy']:.2f}, {_points(row)}"
         self._bar.update(self._task, completed=row["done"], figures=f"step {step}: {text}")
         if self._bar.disable and step % _EVERY == 0:
             self._say(f"step {step}: {text}{self._end(row['done'])}")
@@ -115,6 +122,14 @@ class _Watch:
             print(line, file=sys.stderr, flush=True)
         else:
             self._console.print(line, highlight=False)
+
+
+def _points(row: dict[str, Any]) -> str:
+    """What likeliest actions lose, or what drawn replies were worth."""
+    kind = "regret" if "regret" in row else "worth"
+    points = ", ".join(f"{name} {points:.1f}" for name, points in row[kind].items())
+    unreadable = f", unreadable {row['unreadable']:.0%}" if "unreadable" in row else ""
+    return f"{kind}: {points}{unreadable}"
 
 
 def _validation_words(tier: str, found: dict[str, Any]) -> str:

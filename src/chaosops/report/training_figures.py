@@ -11,6 +11,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
 
 _MEMORY = 0.95  # of the running mean
+_CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
 
 
 def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -23,7 +24,8 @@ def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 
 
 def learning_curve(metrics: Path, path: Path) -> Path:
-    """Above, the points that each role's likeliest action loses; below, validation by tier.
+    """Above, the points that each role's likeliest action loses, or that its replies were
+    worth where replies are drawn; below, validation by tier.
     The colour of the ground says which tier a batch mostly came from."""
     require_matplotlib()
     import matplotlib.pyplot as plt
@@ -33,13 +35,15 @@ def learning_curve(metrics: Path, path: Path) -> Path:
         2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
     )
     _mark_tiers(lost, updates)
-    for name, points in sorted(_smooth(updates).items()):
-        pack, _, role = name.partition(" ")
+    kind = next(kind for kind in _CURVES if kind in updates[0])
+    for name, points in sorted(_smooth(updates, kind).items()):
+        pack, _, role = name.rpartition(" ")
         dash = "--" if pack == "classic" else "-"
         colour = COLOURS[list(Role).index(Role(role))]
         lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
-    lost.set_ylabel("points lost by the likeliest action")
-    lost.set_yscale("symlog", linthresh=1)
+    lost.set_ylabel(_CURVES[kind])
+    if kind == "regret":
+        lost.set_yscale("symlog", linthresh=1)
     lost.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     tiers = list(validations[-1]["validation"]) if validations else []
     for colour, tier in zip(COLOURS, tiers, strict=False):
@@ -55,10 +59,10 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     return save_figure(figure, path)
 
 
-def _smooth(updates: list[dict[str, Any]]) -> dict[str, list[tuple[int, float]]]:
+def _smooth(updates: list[dict[str, Any]], kind: str) -> dict[str, list[tuple[int, float]]]:
     curves: dict[str, list[tuple[int, float]]] = {}
     for row in updates:
-        for name, value in row["regret"].items():
+        for name, value in row[kind].items():
             curve = curves.setdefault(name, [])
             before = curve[-1][1] if curve else value
             curve.append((row["step"], _MEMORY * before + (1 - _MEMORY) * value))

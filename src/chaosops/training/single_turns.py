@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import count, groupby
+from itertools import accumulate, count, groupby
 from typing import NamedTuple
 
 from chaosops.core.actions import Action
@@ -21,8 +21,9 @@ from chaosops.policies.llm.formats import load_format
 from chaosops.roles.menu import menu
 from chaosops.rollout import Table, Team, advance, load_team
 from chaosops.rubrics import standard
-from chaosops.training.recipe import Recipe, multiplier_at
-from chaosops.training.states import _QUIET, TURNS, _slip, read_role_shares, scenario_of
+from chaosops.training.behaviour import Behaviour
+from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
+from chaosops.training.states import TURNS, read_role_shares, scenario_of
 
 _PROBE_EPISODES = range(-12, 0)  # of the recipe's stream, before its beginning
 _BARREN = 1_000  # episodes without a single turn: the recipe asks for none
@@ -64,8 +65,22 @@ def prompts_of(recipe: Recipe) -> list[Prompt]:
         progress = len(found) / wanted
         if recipe.episodes:
             progress = max(progress, episode / recipe.episodes)
-        found += _chosen(recipe, episode, progress)
-    return list(_mixed(recipe, found[:wanted]))
+        room = max(1, round((_stage_end(recipe, progress) - progress) * wanted))
+        found += _chosen(recipe, episode, progress)[:room]
+    if len(found) < recipe.prompts_per_step:
+        raise BadInput(
+            f"{recipe.episodes} episodes have {len(found)} turns to learn from, less than one "
+            f"step takes ({recipe.prompts_per_step}): raise episodes, or lower prompts_per_step"
+        )
+    return list(_mixed(recipe, found))
+
+
+def _stage_end(recipe: Recipe, progress: float) -> float:
+    """How far the run is when the next stage of its curriculum begins."""
+    if recipe.shuffle_tiers:
+        return 1.0
+    ends = list(accumulate(share for _, share in read_curriculum(recipe.curriculum)))
+    return next((end / ends[-1] for end in ends if end / ends[-1] > progress), 1.0)
 
 
 def probes_of(recipe: Recipe, number: int) -> list[Prompt]:
@@ -110,20 +125,20 @@ def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
         yield from dice.shuffled(list(some))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
     """The world at each turn of an episode. They share all that did not change."""
     dice = Dice(key_of("single turns play", recipe.seed, episode))
     env = Env(scenario_of(recipe, episode, progress), standard(multiplier_at(recipe, progress)))
     table = Table(env, _oracle())
-    quiet = dice.unit() < _QUIET
-    met = []
+    behaviour = Behaviour(dice)
+    met: list[Env] = []
     while not env.over and len(met) < TURNS:
         met.append(env.fork())
         if recipe.prefixes == "oracle":
             advance([table])
         else:
-            _slip(table, list(menu(env.view).values()), dice, quiet)
+            behaviour.play(table, list(menu(env.view).values()))
     return tuple(met)
 
 

@@ -34,7 +34,7 @@ class TorchRuntime:
         gpu = torch.cuda.is_available()
         self._device = torch.device("cuda" if gpu else "cpu")
         dtype = torch.bfloat16 if gpu else torch.float32
-        self.tokenizer, self.model = _load(model, dtype)
+        self.tokenizer, self.model = load_pretrained(model, dtype)
         if adapter is not None:
             self.model = _with_adapter(self.model, adapter)
         self.model = self.model.to(self._device).eval()
@@ -240,7 +240,8 @@ class _Session:
             return str(runtime.tokenizer.decode(words)).strip()
 
 
-def _load(model: str, dtype: Any) -> tuple[Any, Any]:
+def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
+    """(tokenizer, model) of a folder or a hub name."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 

@@ -1,0 +1,155 @@
+"""A model that TRL is training, asked between updates: it plays, and tells how far it has come.
+
+It writes freely, as it does when it is trained: what cannot be read is a miscommunication.
+Replies are the likeliest ones, so looking draws no random numbers and changes no run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from chaosops.core.decision import Chat, Decision, Exchange
+from chaosops.policies.llm.formats import load_format
+from chaosops.policies.protocol import Seat
+from chaosops.training.recipe import Recipe
+from chaosops.training.single_turns import Prompt
+
+START = "ref"  # TRL's name for the adapter that a run began with
+_PASS_TOKENS = 100_000  # generating keeps no activations
+
+
+class LiveModel:
+    """``opened`` lends the model in a state in which it can generate."""
+
+    def __init__(
+        self, recipe: Recipe, tokenizer: Any, opened: Callable[[], AbstractContextManager[Any]]
+    ) -> None:
+        self._recipe = recipe
+        self._tokenizer = tokenizer
+        self._opened = opened
+
+    def replies(self, chats: Sequence[Chat]) -> list[tuple[list[int], list[int]]]:
+        """For each chat its tokens, and those of the likeliest reply without what ends it."""
+        prompts = encode(self._tokenizer, chats)
+        found: dict[int, list[int]] = {}
+        with self._opened() as model, _resting(model):
+            for places in self._passes([len(prompt) for prompt in prompts]):
+                written = self._generate(model, [prompts[i] for i in places])
+                found.update(zip(places, written, strict=True))
+        return [(prompt, found[i]) for i, prompt in enumerate(prompts)]
+
+    def nats_from_start(self, prompts: Sequence[Prompt]) -> float:
+        """Mean KL of a whole reply, token by token along the reply it would give now."""
+        import torch
+        from trl.trainer.utils import use_adapter
+
+        written = self.replies([prompt.chat for prompt in prompts])
+        total = 0.0
+        with self._opened() as model, _resting(model), torch.no_grad():
+            start = START if START in model.peft_config else None
+            for prompt, reply in written:
+                now = _log_chances(torch, model, prompt, reply)
+                with use_adapter(model, start):
+                    first = _log_chances(torch, model, prompt, reply)
+                total += float((now.exp() * (now - first)).sum())
+        return total / len(written)
+
+    def _passes(self, lengths: Sequence[int]) -> Iterator[list[int]]:
+        """Prompts of like length together, as many as fit into one pass."""
+        some: list[int] = []
+        for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+            tokens = (lengths[i] + self._recipe.max_reply_tokens) * (len(some) + 1)
+            if some and tokens > _PASS_TOKENS:
+                yield some
+                some = []
+            some.append(i)
+        if some:
+            yield some
+
+    def _generate(self, model: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+        import torch
+
+        pad = self._tokenizer.pad_token_id
+        width = max(map(len, prompts))
+        ids = torch.full((len(prompts), width), pad)
+        mask = torch.zeros_like(ids)
+        for row, prompt in enumerate(prompts):
+            ids[row, width - len(prompt) :] = torch.tensor(prompt)
+            mask[row, width - len(prompt) :] = 1
+        ends = model.generation_config.eos_token_id
+        stops = {pad, *(ends if isinstance(ends, list) else [ends])}
+        with torch.no_grad():
+            out = model.generate(
+                input_ids=ids.to(model.device),
+                attention_mask=mask.to(model.device),
+                max_new_tokens=self._recipe.max_reply_tokens,
+                do_sample=False,
+                temperature=None,
+                top_p=None,
+                top_k=None,
+            )
+        return [_until(stops, row) for row in out[:, width:].tolist()]
+
+
+class LivePolicy:
+    """The live model in all seats."""
+
+    sees_truth = False
+
+    def __init__(self, recipe: Recipe, tokenizer: Any, model: LiveModel) -> None:
+        self.name = "learner"
+        self._format = load_format(recipe.reply_format)
+        self._tokenizer = tokenizer
+        self._model = model
+
+    def status(self) -> Mapping[str, Any]:
+        return {
+            "kind": "model",
+            "policy": self.name,
+            "sees_truth": False,
+            "format": self._format.name,
+            "constrained": False,
+        }
+
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        chats = [self._format.messages(seat.view) for seat in seats]
+        decisions = []
+        for seat, chat, (prompt, written) in zip(
+            seats, chats, self._model.replies(chats), strict=True
+        ):
+            reply = self._tokenizer.decode(written, skip_special_tokens=True)
+            action = self._format.read(seat.view, reply)
+            exchange = Exchange(chat, reply, len(prompt), len(written))
+            decisions.append(Decision(action, exchange=exchange))
+        return decisions
+
+
+def encode(tokenizer: Any, chats: Sequence[Chat]) -> list[list[int]]:
+    messages = [[dict(message) for message in chat] for chat in chats]
+    found: list[list[int]] = tokenizer.apply_chat_template(
+        messages, tokenize=True, add_generation_prompt=True, return_dict=False
+    )
+    return found
+
+
+@contextmanager
+def _resting(model: Any) -> Iterator[None]:
+    was = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(was)
+
+
+def _log_chances(torch: Any, model: Any, prompt: list[int], reply: list[int]) -> Any:
+    """A row over the vocabulary for each token of the reply, and for what ended it."""
+    ids = torch.tensor([[*prompt, *reply]], device=model.device)
+    logits = model(input_ids=ids, logits_to_keep=len(reply) + 1, use_cache=False).logits[0]
+    return torch.log_softmax(logits.float(), dim=1)
+
+
+def _until(stops: set[int], row: list[int]) -> list[int]:
+    return row[: next((i for i, token in enumerate(row) if token in stops), len(row))]

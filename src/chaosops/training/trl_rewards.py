@@ -1,0 +1,63 @@
+"""What TRL asks the world: one reward function per rubric, and some that only watch.
+
+TRL adds up what the rubrics return and logs every function by its name. Those of weight 0
+change nothing: a role's own mean, and the share of replies that could be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from chaosops.core.vocabulary import Role
+from chaosops.rubrics import standard
+from chaosops.training.recipe import Recipe
+from chaosops.training.single_turns import Judged, TurnKey, judge
+
+RUBRICS = tuple(rubric.name for rubric in standard().rubrics)
+READABLE = "readable"
+ROLE = "role_{}"
+
+_Points = Callable[[Judged], float | None]
+
+
+class Reward:
+    """A reward function in the form TRL calls: replies and the columns of their rows."""
+
+    def __init__(self, name: str, weight: float, recipe: Recipe, points: _Points) -> None:
+        self.__name__ = name
+        self.weight = weight
+        self._recipe = recipe
+        self._points = points
+
+    def __call__(
+        self,
+        completions: Sequence[Sequence[dict[str, str]]],
+        episode: Sequence[int],
+        turn: Sequence[int],
+        progress: Sequence[float],
+        **_: Any,
+    ) -> list[float | None]:
+        keys = map(TurnKey, episode, turn, progress)
+        replies = [completion[0]["content"] for completion in completions]
+        return [
+            self._points(judge(self._recipe, key, reply))
+            for key, reply in zip(keys, replies, strict=True)
+        ]
+
+
+def rewards_of(recipe: Recipe) -> list[Reward]:
+    return [
+        *(Reward(name, 1.0, recipe, _rubric(name)) for name in RUBRICS),
+        *(Reward(ROLE.format(role), 0.0, recipe, _of_role(role)) for role in Role),
+        Reward(READABLE, 0.0, recipe, lambda judged: float(judged.action.verb != "unreadable")),
+    ]
+
+
+def _rubric(name: str) -> _Points:
+    return lambda judged: judged.rubrics[name]
+
+
+def _of_role(role: Role) -> _Points:
+    """None leaves a reply out: it belongs to another role."""
+    return lambda judged: sum(judged.rubrics.values()) if judged.role is role else None

@@ -1,0 +1,162 @@
+"""Our eyes on a run of TRL: metrics, rails and validation, from its callbacks."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.errors import BadInput
+from chaosops.core.files import write_text
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.statistics import mean
+from chaosops.training.live_model import LiveModel, LivePolicy
+from chaosops.training.rails import check_divergence, check_step, trip
+from chaosops.training.recipe import Recipe, read_curriculum
+from chaosops.training.run import METRICS, Tell
+from chaosops.training.single_turns import Prompt, probes_of
+from chaosops.training.trl_rewards import READABLE, ROLE, RUBRICS
+from chaosops.training.validation import (
+    FIRST_SEED,
+    acts_digest,
+    play_all,
+    scripted_digests,
+    validation_rows,
+    validation_scenarios,
+)
+
+BEGINNING = "start.json"
+_PROBES = 16
+_CLASSIC_SEEDS = 5  # a failure, as in the published table
+
+
+class Inspector:
+    """Plays with the weights as they are. How the run began is kept in its folder: a run that
+    is resumed is still measured against its own beginning."""
+
+    def __init__(self, recipe: Recipe, model: LiveModel, tokenizer: Any) -> None:
+        self._recipe = recipe
+        self._model = model
+        self._policy = LivePolicy(recipe, tokenizer, model)
+        self._scenarios = _scenarios(recipe)
+        self._others = scripted_digests(self._scenarios)
+        self._probes = probes_of(recipe, _PROBES)
+
+    def begin(self, folder: Path) -> None:
+        kept = folder / BEGINNING
+        if not kept.is_file():
+            acts = acts_digest(play_all(self._policy, self._scenarios))
+            write_text(kept, json.dumps({"base": acts}) + "\n")
+        self._base: str = json.loads(kept.read_text(encoding="utf-8"))["base"]
+
+    def inspect(self, step: int, last: bool) -> tuple[dict[str, Any], list[str]]:
+        nats = self._model.nats_from_start(self._probes)
+        warnings = check_divergence(self._recipe, nats)
+        played = play_all(self._policy, self._scenarios)
+        acts = acts_digest(played)
+        # Small steps may leave the likeliest replies as they were for a while.
+        trip(step, acts, {**self._others, **({"base": self._base} if last else {})})
+        if acts == self._base:
+            warnings.append("validation episodes are still played as by the base")
+        rows = validation_rows(played)
+        for tier, row in rows.items():
+            some = [episode for episode in played if episode.scenario.tier == tier]
+            row["unreadable_replies"] = mean([episode.unreadable_replies for episode in some])
+        return {"step": step, "kl_from_start": nats, "validation": rows}, warnings
+
+
+class RunWatch:
+    """Called by the trainer; the first process alone writes and plays, every one guards."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        folder: Path,
+        tell: Tell,
+        prompts: Sequence[Prompt],
+        inspector: Inspector | None,
+    ) -> None:
+        self._recipe = recipe
+        self._folder = folder
+        self._tell = tell
+        self._prompts = prompts
+        self._inspector = inspector
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self._steps = state.max_steps
+        self._started, self._tokens = time.monotonic(), state.num_input_tokens_seen
+        if self._inspector and state.is_world_process_zero:
+            self._inspector.begin(self._folder)
+
+    def on_pre_optimizer_step(
+        self, args: Any, state: Any, control: Any, *, model: Any, **_: Any
+    ) -> None:
+        grads = [param.grad for param in model.parameters() if param.grad is not None]
+        if not all(bool(grad.isfinite().all()) for grad in grads):
+            raise BadInput(
+                "the gradient is not finite: lower learning_rate; the last checkpoint is kept"
+            )
+
+    def on_log(
+        self, args: Any, state: Any, control: Any, *, logs: Mapping[str, Any], **_: Any
+    ) -> None:
+        if "loss" not in logs or not state.is_world_process_zero:
+            return
+        step: int = state.global_step
+        if not math.isfinite(logs["loss"]):
+            raise BadInput("the loss is not finite: lower learning_rate")
+        row = self._row(step, logs)
+        self._write(row)
+        spent = time.monotonic() - self._started
+        speed = (state.num_input_tokens_seen - self._tokens) / spent
+        warnings = check_step(self._recipe, row)
+        told = {"done": step / self._steps, "tokens_per_s": speed, "warnings": warnings}
+        self._tell({**row, **told})
+        every = self._recipe.validate_every
+        if self._inspector and (step % every == 0 or step == self._steps):
+            found, warnings = self._inspector.inspect(step, step == self._steps)
+            self._write(found)
+            self._tell({**found, "warnings": warnings})
+
+    def _row(self, step: int, logs: Mapping[str, Any]) -> dict[str, Any]:
+        size = self._recipe.prompts_per_step
+        tiers = Counter(prompt.tier.value for prompt in self._prompts[(step - 1) * size :][:size])
+        roles = {role.value: logs[f"rewards/{ROLE.format(role)}/mean"] for role in Role}
+        row = {
+            "step": step,
+            "loss": logs["loss"],
+            "reward": logs["reward"],
+            "rubrics": {name: logs[f"rewards/{name}/mean"] for name in RUBRICS},
+            "worth": {role: points for role, points in roles.items() if points is not None},
+            # The share of prompts whose replies were not all worth the same.
+            "spread": 1.0 - logs["frac_reward_zero_std"],
+            "unreadable": 1.0 - logs[f"rewards/{READABLE}/mean"],
+            "cut_off": logs["completions/clipped_ratio"],
+            "reply_tokens": logs["completions/mean_length"],
+            "entropy": logs["entropy"],
+            "gradient": logs["grad_norm"],
+            "learning_rate": logs["learning_rate"],
+            "states": size,
+            "tiers": dict(sorted(tiers.items())),
+        }
+        return row | ({"kl": logs["kl"]} if "kl" in logs else {})
+
+    def _write(self, row: Mapping[str, Any]) -> None:
+        with (self._folder / METRICS).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _scenarios(recipe: Recipe) -> list[Scenario]:
+    """A run on the classic pack alone is validated there, on seeds it never trains on."""
+    if recipe.classic_share < 1:
+        return validation_scenarios(recipe)
+    tiers = {tier for tier, _ in read_curriculum(recipe.curriculum)}
+    seeds = min(recipe.validation_seeds, _CLASSIC_SEEDS)
+    ordered = [tier for tier in Tier if tier in tiers]
+    return scenarios("published", tiers=ordered, seeds=seeds, seed_start=FIRST_SEED)
