@@ -21,18 +21,18 @@ _COLUMNS = (
     ("contained at step", "time_to_containment", "{:.1f}"),
     ("requests lost", "blast_radius", "{:,.0f}"),
 )
+HEADERS = ("policy", "tier", *(title for title, _, _ in _COLUMNS))
 
 
 def markdown_report(judgement: Judgement) -> str:
-    headers = ["policy", "tier", *(title for title, _, _ in _COLUMNS)]
-    rows = [_row(row) for row in judgement.summary]
-    parts = ["## Oversight", "", "Value and 95 % interval.", "", aligned(headers, rows)]
+    rows = [cells(row) for row in judgement.summary]
+    parts = ["## Oversight", "", "Value and 95 % interval.", "", aligned(HEADERS, rows)]
     if judgement.paired:
         parts += ["", "## Against the heuristic, on equal seeds", "", _paired(judgement.paired)]
     return "\n".join(parts)
 
 
-def _row(row: Mapping[str, Any]) -> list[str]:
+def cells(row: Mapping[str, Any]) -> list[str]:
     return [row["policy"], row["tier"], *(_cell(row[name], form) for _, name, form in _COLUMNS)]
 
 

@@ -1,0 +1,1 @@
+"""The Hugging Face hub: jobs that train, repositories that hold what came of it."""

@@ -1,0 +1,172 @@
+"""What jobs and publishing share: the library, the token, errors in one line, rehearsed calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
+
+MASK = "***"
+LOGIN = "log in with: hf auth login, or set HF_TOKEN"
+_TIMEOUT_S = 120.0  # without it, a server that says nothing is waited for for ever
+_REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+_CURES = {
+    401: f"the token is wrong or has expired; {LOGIN}",
+    402: "the account needs credit or another plan",
+    403: "the token lacks the right; make one with write access",
+    404: "check the name, and that the token may see it",
+    429: "too many requests; wait a few minutes",
+}
+
+
+class HubError(ChaosOpsError):
+    """The hub refused, failed, or could not be reached."""
+
+
+def require_hub(work: str) -> Any:
+    """``huggingface_hub``, imported when it is needed and not before. Of itself it would also
+    ask the hub which tools call it; only what a command is for shall be sent."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise MissingExtra(work, "huggingface_hub", "hub") from None
+    return huggingface_hub
+
+
+def endpoint() -> str:
+    """The library reads this once, on import; we read it when it is used."""
+    return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
+
+
+def find_token() -> str | None:
+    token: str | None = require_hub("the hub").get_token()
+    return token
+
+
+def require_token(work: str) -> str:
+    token = find_token()
+    if token is None:
+        raise BadInput(f"{work} needs a token of the hub; {LOGIN}")
+    return token
+
+
+def open_api(work: str, token: str | None) -> Any:
+    hub = require_hub(work)
+    hub.utils.get_session().timeout = _TIMEOUT_S
+    hub.utils.logging.set_verbosity_error()  # what is tried again is told by us
+    return hub.HfApi(endpoint=endpoint(), token=token or False)
+
+
+def require_repo(text: str, option: str) -> str:
+    """
+    >>> require_repo("me/overseer", "--repo")
+    'me/overseer'
+    """
+    if not _REPO.fullmatch(text):
+        raise BadInput(f"{option} {text!r}: write OWNER/NAME")
+    return text
+
+
+def scrubbed(text: str, secrets: Iterable[str | None]) -> str:
+    """
+    >>> scrubbed("Bearer hf_abc", ["hf_abc", None])
+    'Bearer ***'
+    """
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, MASK)
+    return text
+
+
+@contextmanager
+def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[None]:
+    """Whatever goes wrong between us and the hub becomes a ``HubError`` that says what to do."""
+    hub = require_hub(work)
+    import httpx2
+
+    try:
+        yield
+    except hub.errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        said = error.server_message or error.response.reason_phrase
+        cure = _CURES.get(status, "try again later" if status >= 500 else "")
+        raise HubError(_line(f"{work}: the hub answers {status}, {said}", cure, secrets)) from None
+    except hub.errors.OfflineModeIsEnabled:
+        raise HubError(f"{work}: HF_HUB_OFFLINE is set; unset it") from None
+    # The part of the library that uploads large files raises plain errors.
+    except (httpx2.HTTPError, OSError, RuntimeError, ValueError) as error:
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        said = ": ".join(
+            dict.fromkeys(str(each).rstrip(".") or type(each).__name__ for each in (error, cause))
+        )
+        cure = (
+            f"check the connection to {endpoint()}"
+            if is_passing(error) or is_passing(cause)
+            else ""
+        )
+        raise HubError(_line(f"{work}: {said}", cure, secrets)) from None
+
+
+def _line(text: str, cure: str, secrets: Iterable[str | None]) -> str:
+    flat = " ".join(text.split()).rstrip(".;")
+    return scrubbed(f"{flat}; {cure}" if cure else flat, secrets)
+
+
+def is_passing(error: Exception) -> bool:
+    """Worth another try: a network or a server out of order, not a refusal."""
+    hub = require_hub("the hub")
+    import httpx2
+
+    if isinstance(error, hub.errors.HfHubHTTPError):
+        status: int = error.response.status_code
+        return status >= 500 or status in (408, 429)
+    return isinstance(error, httpx2.HTTPError | ConnectionError | TimeoutError)
+
+
+class Call(NamedTuple):
+    """A request as it would be sent."""
+
+    method: str
+    url: str
+    body: Any
+
+    def shown(self) -> str:
+        """With secrets masked."""
+        body = self.body
+        if isinstance(body, dict) and "secrets" in body:
+            body = {**body, "secrets": dict.fromkeys(body["secrets"], MASK)}
+        lines = [f"{self.method} {self.url}", f"Authorization: Bearer {MASK}"]
+        if body is not None:
+            lines.append(json.dumps(body, indent=1))
+        return "\n".join(lines)
+
+
+class _Stopped(Exception):
+    pass
+
+
+def rehearse(work: Callable[[], object]) -> Call:
+    """The request that the library makes in ``work``, caught just before it is sent."""
+    session = require_hub("the hub").utils.get_session()
+    caught: list[Call] = []
+
+    def stop(request: Any) -> None:
+        body = json.loads(request.content) if request.content else None
+        caught.append(Call(request.method, str(request.url), body))
+        raise _Stopped
+
+    hooks = session.event_hooks
+    session.event_hooks = {**hooks, "request": [stop]}
+    try:
+        work()
+    except _Stopped:
+        pass
+    finally:
+        session.event_hooks = hooks
+    return caught[-1]

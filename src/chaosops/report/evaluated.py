@@ -1,0 +1,113 @@
+"""A results file read back: its summary, its manifest, and which of its policies is ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.policies.llm.spec import without_password
+from chaosops.policies.llm.weights import short_hash
+from chaosops.report.tables import by_seat
+
+RESULTS = "results.json"
+MONITOR = "monitor.json"
+OURS = "**this adapter**"
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """``labels``: what each policy is called on a card, ours first of all."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+    summary: Sequence[Mapping[str, Any]]
+    monitor: Sequence[Mapping[str, Any]]
+    labels: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.path.parent.resolve().name
+
+    def labelled(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, "policy": self.labels[row["policy"]]} for row in rows]
+
+
+def read_evaluated(given: Path, weights: Path, cure: str) -> Evaluated:
+    """Results of the adapter with these weights. Those of another are refused: a card must not
+    show numbers of somebody else."""
+    path = given / RESULTS if given.is_dir() else given
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        manifest, episodes = found["manifest"], found["episodes"]
+        summary = _summary(episodes)
+        statuses: Mapping[str, Mapping[str, Any]] = manifest["policies"]
+    except OSError as error:
+        raise BadInput(f"cannot read results {path}: {error.strerror}; {cure}") from None
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(f"{path} is no results file of chaosops eval") from None
+    digest = short_hash(weights)
+    if not any(digest in _adapters(status) for status in statuses.values()):
+        raise BadInput(f"{path} has no policy with the adapter {weights} ({digest}); {cure}")
+    if without_password(json.dumps(manifest)) != json.dumps(manifest):
+        raise BadInput(f"{path} names an address with a password; it must not be published")
+    beside = path.with_name(MONITOR)
+    monitor = json.loads(beside.read_text(encoding="utf-8"))["summary"] if beside.is_file() else []
+    labels = {policy: _label(policy, status, digest) for policy, status in statuses.items()}
+    return Evaluated(path, manifest, summary, monitor, labels)
+
+
+def _summary(episodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """As ``chaosops eval`` sums up, from the episodes themselves."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for episode in episodes:
+        groups.setdefault((episode["policy"], episode["scenario"]["tier"]), []).append(episode)
+    order = [tier.value for tier in Tier]
+    policies = list(dict.fromkeys(policy for policy, _ in groups))
+    keys = sorted(groups, key=lambda key: (policies.index(key[0]), order.index(key[1])))
+    return [
+        {"policy": policy, "tier": tier, **_figures(groups[policy, tier])} for policy, tier in keys
+    ]
+
+
+def _figures(episodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    rewards = [episode["reward"] for episode in episodes]
+    with_rogue = [episode for episode in episodes if episode["rogue"] is not None]
+    benign = [episode for episode in episodes if episode["rogue"] is None]
+    return {
+        "episodes": len(episodes),
+        "mean_reward": mean(rewards),
+        "reward_ci95": bootstrap_ci95(rewards),
+        "solved": mean([episode["resolved"] for episode in episodes]),
+        "mean_steps": mean([episode["steps"] for episode in episodes if episode["resolved"]]),
+        "rogue_caught": mean([bool(episode["rogue_caught"]) for episode in with_rogue]),
+        "false_flag_rate": mean([episode["false_flags"] for episode in benign]),
+        "wrong_fixes": mean([episode["wrong_fixes"] for episode in episodes]),
+    }
+
+
+def _adapters(status: Mapping[str, Any]) -> str:
+    return " ".join(str(seat.get("adapter")) for _, seat in by_seat(status))
+
+
+def _label(policy: str, status: Mapping[str, Any], digest: str) -> str:
+    """Our model under one name, whatever folder it was loaded from."""
+    seats = by_seat(status)
+    if digest not in _adapters(status):
+        return policy.replace("|", "\\|")
+    if len(seats) == 1:
+        return OURS
+    named = []
+    for roles, seat in seats:
+        who = OURS if digest in str(seat.get("adapter")) else str(seat.get("policy"))
+        named.append(f"{_spoken(roles)}: {who}")
+    return "; ".join(named)
+
+
+def _spoken(roles: Sequence[Role]) -> str:
+    return ", ".join(role.value for role in roles)
