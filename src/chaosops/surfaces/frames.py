@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
-from chaosops.core.telemetry import Alert, LogLine, Message, Public, ServiceReading, TraceEntry
+from chaosops.core.telemetry import (
+    Alert,
+    AuditReport,
+    Inspection,
+    LogLine,
+    Message,
+    Public,
+    ServiceReading,
+    TraceEntry,
+)
 from chaosops.core.vocabulary import Role, role_on_turn
 
 HISTORY = 16
@@ -53,6 +62,8 @@ class Frame:
     rubrics: Mapping[str, float]
     reward: float
     turn: Turn | None = None
+    findings: tuple[Inspection | AuditReport, ...] = ()
+    wrong_fixes: int = 0
     flags: tuple[FlagMoment, ...] = ()
     outcome: Outcome | None = None
 
@@ -106,6 +117,8 @@ def next_frame(frame: Frame, episode: Episode, public: Public) -> Frame:
         rubrics=episode.rubric_totals,
         reward=episode.reward,
         turn=turn,
+        findings=public.findings,
+        wrong_fixes=episode.wrong_fixes,
         flags=flags,
         outcome=_outcome(episode) if turn.events.over else None,
     )

@@ -1,0 +1,13 @@
+"""The page as a server of its own: ``uvicorn --factory chaosops.web.app:build_app``."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from chaosops.web.routes import Settings, build_router
+
+
+def build_app(settings: Settings | None = None) -> FastAPI:
+    app = FastAPI(title="ChaosOps", docs_url=None, redoc_url=None, openapi_url=None)
+    app.include_router(build_router(settings))
+    return app

@@ -1,0 +1,135 @@
+"""What a visitor may choose, and how his query is read. Every permalink comes through here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from chaosops.core.actions import Action, Communicate, Unreadable
+from chaosops.core.dice import key_of
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.rules import Rulebook
+from chaosops.core.scenario import BY_HAND_LIMIT, Scenario
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.packs import PACKS, load_pack, make_scenario
+from chaosops.roles.parse import parse_object
+
+# A catalogue names its failures, and who picks one by its name has nothing left to find out.
+MYSTERY = "mystery"
+LAST_SEED = 2**32 - 1
+MESSAGE_LENGTH = 300
+MOVES_LENGTH = 8_000
+
+DEFAULTS: dict[str, str] = {
+    "pack": "classic",
+    "scenario": "autoscaler_cost_cut",
+    "split": "test",
+    "tier": "hard",
+    "seed": "42",
+    "left": "random",
+    "right": "trained",
+    "role": Role.OVERSIGHT.value,
+    "partners": "heuristic",
+}
+
+
+class Seating(NamedTuple):
+    """The visitor's role, and what he did there if it is being shown again."""
+
+    role: Role
+    moves: tuple[Mapping[str, Any], ...] = ()
+
+
+def read_scenario(query: Mapping[str, str]) -> Scenario:
+    """
+    >>> read_scenario({"tier": "easy", "seed": "7"}).failure
+    'autoscaler_cost_cut'
+    >>> read_scenario({"pack": "arena", "split": "test", "seed": "7"}).limit
+    32
+    """
+    pack = _word(query, "pack")
+    tier = _word(query, "tier")
+    seed = _seed(_word(query, "seed"))
+    if load_pack(pack).splits:
+        split = _word(query, "split")
+        return make_scenario(pack=pack, split=split, tier=tier, seed=seed)
+    failure = _word(query, "scenario")
+    failures = load_pack(pack).failures()
+    if failure == MYSTERY:
+        failure = failures[key_of(MYSTERY, seed) % len(failures)]
+    elif failure not in failures:
+        raise UnknownName("scenario", failure, (MYSTERY, *failures))
+    return make_scenario(failure, pack=pack, tier=tier, seed=seed, limit=BY_HAND_LIMIT)
+
+
+def read_role(query: Mapping[str, str]) -> Role:
+    name = _word(query, "role")
+    try:
+        return Role(name)
+    except ValueError:
+        raise UnknownName("role", name, [role.value for role in Role]) from None
+
+
+def read_seating(query: Mapping[str, str]) -> Seating | None:
+    """``role`` and ``moves`` of a permalink to an episode in which the visitor took part."""
+    text = query.get("moves")
+    if not text:
+        return None
+    if len(text) > MOVES_LENGTH:
+        raise BadInput(f"moves may have at most {MOVES_LENGTH} characters, got {len(text)}")
+    try:
+        moves = json.loads(text)
+    except (ValueError, RecursionError):
+        moves = None
+    if not isinstance(moves, list) or not all(isinstance(move, dict) for move in moves):
+        raise BadInput("moves must be a JSON list of actions, as the page writes it")
+    return Seating(read_role(query), tuple(moves))
+
+
+def read_move(move: object, rules: Rulebook, role: Role) -> Action:
+    """One of the role's legal actions, or a message; anything else is told, not played."""
+    if not isinstance(move, Mapping):
+        raise BadInput('a move must be a JSON object such as {"action": "noop"}')
+    action = parse_object(move)
+    if isinstance(action, Unreadable):
+        raise BadInput(f"not an action ({action.error}): {action.detail}")
+    if isinstance(action, Communicate):
+        if not 1 <= len(action.message.strip()) <= MESSAGE_LENGTH:
+            raise BadInput(f"a message has 1 to {MESSAGE_LENGTH} characters")
+        return action
+    if action not in rules.legal_actions(role):
+        allowed = ", ".join(rules.verbs[role])
+        raise BadInput(f"{role} cannot do '{action}' here; {role} may: {allowed}")
+    return action
+
+
+def catalogue() -> dict[str, Any]:
+    """What the page offers, policies aside."""
+    packs = [load_pack(name) for name in PACKS]
+    return {
+        "packs": [
+            {
+                "name": pack.name,
+                "scenarios": [MYSTERY, *pack.failures()] if not pack.splits else [],
+                "splits": list(pack.splits),
+            }
+            for pack in packs
+        ],
+        "tiers": [tier.value for tier in Tier],
+        "roles": [role.value for role in Role],
+        "last_seed": LAST_SEED,
+        "message_length": MESSAGE_LENGTH,
+        "defaults": DEFAULTS,
+    }
+
+
+def _word(query: Mapping[str, str], name: str) -> str:
+    return query.get(name) or DEFAULTS[name]
+
+
+def _seed(text: str) -> int:
+    if text.isascii() and text.isdecimal() and len(text) <= 10 and int(text) <= LAST_SEED:
+        return int(text)
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    raise BadInput(f"seed must be a whole number from 0 to {LAST_SEED}, got {shown!r}")

@@ -1,0 +1,172 @@
+"""Evaluations that lie about as folders: what ``chaosops eval`` wrote, found and read again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chaosops.core.errors import BadInput
+from chaosops.policies.llm.spec import without_password
+from chaosops.report import monitor_tables, tables
+from chaosops.web.wire import status_words
+
+VARIABLE = "CHAOSOPS_RESULTS"
+SHIPPED = "chaosops.trained"
+_DEPTH = 3
+_HEAD = 1 << 20
+FIGURES = {
+    "comparison_curve.png": "Mean reward with its interval, and share resolved, by tier",
+    "rogue_vs_mttr.png": "Rogues caught against steps to resolution and against false flags",
+    "roc.png": "Receiver operating curve of the reported suspicion",
+    "calibration.png": "Reported suspicion against how often it was right",
+    "learning_curve.png": "Points lost by role and reward on validation during training",
+}
+
+
+class Folder(NamedTuple):
+    """A folder with results; ``key`` names it in addresses, so that no path is ever sent."""
+
+    key: str
+    title: str
+    path: Path
+
+
+def places() -> list[Path]:
+    """Where to look: the folder that ships with the package, and those named by the operator."""
+    named = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    spec = find_spec(SHIPPED)
+    shipped = [Path(part) for part in (spec.submodule_search_locations or [])] if spec else []
+    return [*shipped, *named]
+
+
+def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
+    found: dict[Path, Folder] = {}
+    for place in among:
+        for path in _walk(place, _DEPTH):
+            if (path / name).is_file() and path.resolve() not in found:
+                key = blake2b(str(path.resolve()).encode(), digest_size=6).hexdigest()
+                inner = path.relative_to(place)
+                title = place.name if inner == Path(".") else str(inner)
+                found[path.resolve()] = Folder(key, title, path)
+    return list(found.values())
+
+
+def read_evaluations(among: Sequence[Path]) -> list[dict[str, Any]]:
+    return [_evaluation(folder) for folder in folders_with("results.json", among)]
+
+
+def figure(key: str, name: str, among: Sequence[Path]) -> Path:
+    """The path of a picture that an evaluation or a run drew."""
+    for wanted in ("results.json", "metrics.jsonl"):
+        for folder in folders_with(wanted, among):
+            if folder.key == key and name in FIGURES and (folder.path / name).is_file():
+                return folder.path / name
+    raise BadInput(f"no such figure; there may be: {', '.join(FIGURES)}")
+
+
+def _walk(place: Path, depth: int) -> Iterator[Path]:
+    if not place.is_dir():
+        return
+    yield place
+    if depth:
+        for inner in sorted(place.iterdir()):
+            if inner.is_dir() and not inner.name.startswith((".", "__")):
+                yield from _walk(inner, depth - 1)
+
+
+def _evaluation(folder: Folder) -> dict[str, Any]:
+    head = {"key": folder.key, "title": folder.title}
+    try:
+        manifest = read_manifest(folder.path / "results.json")
+        summary = _read(folder.path / "summary.json")
+        body = {
+            "manifest": _manifest(manifest),
+            "summary": summary,
+            "table": {"headers": tables.HEADERS, "rows": [tables.cells(row) for row in summary]},
+            "oversight": _oversight(folder.path / "monitor.json"),
+            "warnings": _warnings(folder.path / "table.md"),
+            "figures": figures_of(folder.path),
+        }
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return {**head, "error": f"cannot be read: {type(error).__name__}: {error}"}
+    return {**head, **body}
+
+
+def figures_of(path: Path) -> list[dict[str, str]]:
+    return [
+        {"name": name, "words": words} for name, words in FIGURES.items() if (path / name).is_file()
+    ]
+
+
+def read_manifest(path: Path) -> Mapping[str, Any]:
+    """The head of a results file. What follows it, every turn of every episode, may be large
+    and is not needed here."""
+    with path.open(encoding="utf-8") as file:
+        head = without_password(file.read(_HEAD))
+    _, _, rest = head.partition('"manifest":')
+    found, _ = json.JSONDecoder().raw_decode(rest.lstrip())
+    if not isinstance(found, dict):
+        raise ValueError("the manifest is no object")
+    return found
+
+
+def _read(path: Path) -> Any:
+    """An endpoint's address may hold a password; what is shown to visitors does not."""
+    return json.loads(without_password(path.read_text(encoding="utf-8")))
+
+
+def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "command": manifest["command"],
+        "version": manifest["version"],
+        "commit": manifest["commit"],
+        "packs": [
+            f"{name} {of['version']} ({of['hash']})" for name, of in manifest["packs"].items()
+        ],
+        "splits": manifest["splits"],
+        "tiers": manifest["tiers"],
+        "seeds": spans(manifest["seeds"]),
+        "episodes_per_policy": manifest["episodes_per_policy"],
+        "policies": {name: status_words(of) for name, of in manifest["policies"].items()},
+    }
+
+
+def spans(numbers: Sequence[int]) -> str:
+    """
+    >>> spans([0, 1, 2, 7, 9, 10])
+    '0 to 2, 7, 9, 10'
+    """
+    groups: list[list[int]] = []
+    for number in sorted(numbers):
+        if groups and number == groups[-1][-1] + 1:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    words = [
+        f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(map(str, group))
+        for group in groups
+    ]
+    return ", ".join(words)
+
+
+def _oversight(path: Path) -> dict[str, Any] | None:
+    if not path.is_file():
+        return None
+    summary = _read(path)["summary"]
+    return {
+        "headers": monitor_tables.HEADERS,
+        "rows": [monitor_tables.cells(row) for row in summary],
+    }
+
+
+def _warnings(path: Path) -> list[str]:
+    """What the evaluation itself warned of stands in its table as a quotation."""
+    if not path.is_file():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line[2:] for line in lines if line.startswith("> ")]

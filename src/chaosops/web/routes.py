@@ -1,0 +1,183 @@
+"""The page's addresses: pages at ``/``, JSON under ``/api/``, files under ``/static/``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse, JSONResponse, Response
+
+from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.version import VERSION
+from chaosops.web import evaluations, training_runs
+from chaosops.web.choices import (
+    DEFAULTS,
+    catalogue,
+    read_role,
+    read_scenario,
+    read_seating,
+)
+from chaosops.web.episodes import stream_episode
+from chaosops.web.pages import Pages, security_headers
+from chaosops.web.seats import SeatGone, Seats, stream_move, stream_sitting, take_move
+from chaosops.web.shelf import ENTRIES, Entry, Shelf
+from chaosops.web.stage import Broadcast, Busy, Stage, without_surprises
+
+_BODY_BYTES = 10_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """``episodes`` are played at once at most; a seat that is not used falls free.
+    ``results`` are searched for evaluations and training runs (default: ``places()``)."""
+
+    policies: Sequence[Entry] = ENTRIES
+    episodes: int = 16
+    seats: int = 32
+    seat_idle_s: float = 900.0
+    results: Sequence[Path] | None = None
+
+
+class _Route(APIRoute):
+    """Errors that a visitor can cure become answers he can read; every answer is guarded."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            try:
+                response = await handle(request)
+            except ChaosOpsError as error:
+                response = _refusal(error)
+            response.headers.update(security_headers())
+            response.headers.setdefault("Cache-Control", "no-store")
+            return response
+
+        return guarded
+
+
+def build_router(settings: Settings | None = None) -> APIRouter:
+    """One router holds one shelf of models and one room of seats: build it once per process."""
+    settings = settings or Settings()
+    router = APIRouter(route_class=_Route, include_in_schema=False)
+    _add_pages(router)
+    shelf, stage = Shelf(settings.policies), Stage(settings.episodes)
+    _add_choices(router, shelf)
+    _add_episodes(router, shelf, stage)
+    _add_seats(router, shelf, stage, Seats(settings.seats, settings.seat_idle_s))
+    _add_findings(router, settings)
+    return router
+
+
+def _add_pages(router: APIRouter) -> None:
+    pages = Pages()
+
+    @router.get("/")
+    async def run_page(request: Request) -> Response:
+        return pages.page("index", request)
+
+    @router.get("/results")
+    async def results_page(request: Request) -> Response:
+        return pages.page("results", request)
+
+    @router.get("/training")
+    async def training_page(request: Request) -> Response:
+        return pages.page("training", request)
+
+    @router.get("/static/{path:path}")
+    async def static_file(path: str, request: Request) -> Response:
+        return pages.static(path, request)
+
+
+def _add_choices(router: APIRouter, shelf: Shelf) -> None:
+    @router.get("/api/catalogue")
+    async def choices() -> Response:
+        return JSONResponse({"version": VERSION, **catalogue(), "policies": shelf.states()})
+
+
+def _add_episodes(router: APIRouter, shelf: Shelf, stage: Stage) -> None:
+    @router.get("/api/episode")
+    async def episode(request: Request) -> Response:
+        query = request.query_params
+        scenario, seating = read_scenario(query), read_seating(query)
+        name = shelf.check(query.get("policy") or DEFAULTS["left"]).name
+        place = stage.take()
+        lines = stream_episode(shelf, scenario, name, seating, place)
+        return Broadcast(without_surprises(lines), place)
+
+
+def _add_seats(router: APIRouter, shelf: Shelf, stage: Stage, seats: Seats) -> None:
+    @router.post("/api/seats")
+    async def sit(request: Request) -> Response:
+        query = request.query_params
+        scenario, role = read_scenario(query), read_role(query)
+        name = shelf.check(query.get("partners") or DEFAULTS["partners"]).name
+        seats.require_room()
+        place = stage.take()
+        lines = stream_sitting(seats, shelf, scenario, role, name, place)
+        return Broadcast(without_surprises(lines), place)
+
+    @router.post("/api/seats/{key}/moves")
+    async def move(key: str, request: Request) -> Response:
+        seated = seats.find(key)
+        chosen = await _body(request)
+        place = stage.take()
+        try:
+            take_move(seated, chosen)
+        except ChaosOpsError:
+            place.leave()
+            raise
+        return Broadcast(without_surprises(stream_move(seats, seated, place)), place)
+
+    # POST, because that is what a page can still send while it is being closed.
+    @router.post("/api/seats/{key}/leave")
+    async def leave(key: str) -> Response:
+        seats.leave(key)
+        return Response(status_code=204)
+
+
+def _add_findings(router: APIRouter, settings: Settings) -> None:
+    def among() -> Sequence[Path]:
+        return evaluations.places() if settings.results is None else settings.results
+
+    @router.get("/api/results")
+    async def results() -> Response:
+        found = await run_in_threadpool(evaluations.read_evaluations, among())
+        return JSONResponse({"evaluations": found, "variable": evaluations.VARIABLE})
+
+    @router.get("/api/training")
+    async def training() -> Response:
+        found = await run_in_threadpool(training_runs.read_runs, among())
+        return JSONResponse({"runs": found, "variable": evaluations.VARIABLE})
+
+    @router.get("/api/figures/{key}/{name}")
+    async def figure(key: str, name: str) -> Response:
+        path = await run_in_threadpool(evaluations.figure, key, name, among())
+        return FileResponse(path, headers={"Cache-Control": "no-cache"})
+
+
+async def _body(request: Request) -> object:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _BODY_BYTES:
+            raise BadInput(f"a move has at most {_BODY_BYTES} bytes")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadInput('a move must be a JSON object such as {"action": "noop"}') from None
+
+
+def _refusal(error: ChaosOpsError) -> Response:
+    status, headers = 400, {}
+    if isinstance(error, Busy):
+        status, headers = 429, {"Retry-After": "5"}
+    elif isinstance(error, SeatGone):
+        status = 410
+    return JSONResponse({"error": str(error)}, status, headers)

@@ -1,0 +1,271 @@
+// The run page: choose, watch, or play.
+
+import { announce, byId, h, ROLE_NAMES, signed } from "./dom.js";
+import { getJson, Refusal } from "./api.js";
+import { Column } from "./column.js";
+import { Episode } from "./episode.js";
+import { listenToKeys } from "./keys.js";
+import { endWords } from "./moment.js";
+import { Player } from "./player.js";
+import { RewardCurve, Score } from "./score.js";
+import { Sitting } from "./seat.js";
+import { fromAddress, incidentOf, isNobody, Setup, titleOf, toAddress } from "./setup.js";
+
+let sides = [];
+let stop = new AbortController();
+let sitting = null;
+let said = new Set();
+let curve = null;
+
+const player = new Player((step) => drawAll(step));
+
+function drawAll(step) {
+  for (const side of sides) {
+    side.score.draw(step);
+    side.column.draw(step);
+  }
+  curve?.draw(step, player.seen, player.length);
+  byId("minis").replaceChildren(...sides.map((side, i) => mini(side.episode, step, i)));
+  tell(step);
+}
+
+/** A line in the playback bar, for those who have scrolled a side out of sight. */
+function mini(episode, step, side) {
+  const frame = episode.at(step);
+  const flag = frame?.flags.at(-1);
+  const silent = { unavailable: "UNAVAILABLE", stopped: "STOPPED" }[episode.state];
+  const words = silent ?? (frame ? signed(frame.reward) : "…");
+  const mark = flag
+    ? h(
+        "em",
+        { class: `tag ${flag.caught ? "right" : "false"}` },
+        flag.caught ? "caught" : "false flag",
+      )
+    : null;
+  return h(
+    "a",
+    { href: `#side-${side}`, class: `side-${side}` },
+    h("span", { class: "swatch", "aria-hidden": "true" }),
+    h("span", { class: "who" }, episode.name),
+    h("b", {}, words),
+    mark,
+  );
+}
+
+/** To a screen reader: flags and ends, not every step. */
+function tell(step) {
+  const news = [];
+  for (const { episode } of sides) {
+    for (const frame of episode.frames.slice(0, step + 1)) {
+      const key = `${episode.name} ${frame.step}`;
+      if (said.has(key) || !(frame.flag || frame.outcome)) continue;
+      said.add(key);
+      const words = [];
+      if (frame.flag)
+        words.push(
+          `flags ${frame.flag.agent}, ${frame.flag.caught ? "rightly" : "which is a false flag"}`,
+        );
+      if (frame.outcome)
+        words.push(`${endWords(frame.outcome).toLowerCase()}, reward ${signed(frame.reward)}`);
+      news.push(`Step ${frame.step}, ${episode.name}: ${words.join("; ")}`);
+    }
+  }
+  if (news.length) announce(news.join(". "));
+}
+
+function complain(errors) {
+  const words = [...new Set(errors)];
+  const notice = byId("notice");
+  notice.hidden = words.length === 0;
+  notice.replaceChildren(
+    ...words.map((line) => h("p", {}, h("strong", {}, "Not possible: "), line)),
+  );
+}
+
+/** Ends whatever is going on: what nobody watches is not played. */
+function clear() {
+  stop.abort();
+  stop = new AbortController();
+  sitting?.leave();
+  sitting = null;
+  player.end();
+  sides = [];
+  curve = null;
+  said = new Set();
+  complain([]);
+  for (const id of ["run", "seat", "primer", "compare"]) byId(id).hidden = true;
+  byId("intro").classList.add("unseen"); // still the heading of the page
+}
+
+function welcome() {
+  byId("primer").hidden = false;
+  byId("intro").classList.remove("unseen");
+}
+
+function bringUp(id) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  byId(id).scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
+}
+
+function stageSides(episodes, title) {
+  sides = episodes.map((episode, i) => ({
+    episode,
+    score: new Score(episode, i, episodes),
+    column: new Column(episode, i),
+  }));
+  byId("cards").replaceChildren(...sides.map((side) => side.score.element));
+  byId("columns").replaceChildren(...sides.map((side) => side.column.element));
+  curve = new RewardCurve(episodes);
+  byId("run-title").textContent = title;
+  byId("run").classList.toggle("alone", episodes.length === 1);
+  byId("run").hidden = false;
+}
+
+/** `plan`: [name, query] for each side. */
+async function watch(plan, title) {
+  clear();
+  if (!plan.length) {
+    welcome();
+    complain(["no team was chosen; name one as left or right"]);
+    return;
+  }
+  const { signal } = stop;
+  const episodes = plan.map(([name]) => new Episode(name));
+  stageSides(episodes, title);
+  player.begin(episodes);
+  bringUp("run");
+  const played = episodes.map((episode, i) =>
+    episode.play(plan[i][1], signal, () => !signal.aborted && player.changed()),
+  );
+  const clock = setInterval(
+    () => episodes.some((one) => one.state === "loading") && player.changed(),
+    1000,
+  );
+  signal.addEventListener("abort", () => clearInterval(clock));
+  const refused = (await Promise.allSettled(played))
+    .filter((one) => one.status === "rejected")
+    .map((one) => one.reason);
+  if (signal.aborted || !refused.length) return;
+  const unexpected = refused.find((reason) => !(reason instanceof Refusal));
+  if (unexpected) throw unexpected;
+  clear();
+  welcome();
+  complain(refused.map((reason) => reason.message));
+}
+
+function planOf(choice) {
+  const incident = incidentOf(choice);
+  if (choice.moves) {
+    const { role, partners, moves } = choice;
+    const yours = [
+      `you as ${ROLE_NAMES[role] ?? role}`,
+      { ...incident, role, moves, policy: partners },
+    ];
+    return isNobody(choice.right ?? "")
+      ? [yours]
+      : [yours, [choice.right, { ...incident, policy: choice.right }]];
+  }
+  const names = [choice.left, choice.right].filter((name) => !isNobody(name));
+  return names.map((policy) => [policy, { ...incident, policy }]);
+}
+
+async function sit(choice) {
+  clear();
+  const { signal } = stop;
+  byId("seat").hidden = false;
+  sitting = new Sitting(byId("seat"), choice, signal, (episode, moves) =>
+    showAgain(choice, episode, moves),
+  );
+  bringUp("seat");
+  try {
+    await sitting.begin();
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!(error instanceof Refusal)) throw error;
+    clear();
+    welcome();
+    complain([error.message]);
+  }
+}
+
+/** The visitor's own episode, now that it is over, as a spectator would have seen it. */
+function showAgain(choice, episode, moves) {
+  const address = { ...choice, moves: JSON.stringify(moves) };
+  history.replaceState(address, "", toAddress(address));
+  sitting = null;
+  byId("seat").hidden = true;
+  stageSides([episode], titleOf(choice));
+  player.begin([episode]);
+  player.toEnd();
+  bringUp("run");
+  offerComparison(address);
+}
+
+/** Beside one's own episode, how the trained team would have done. */
+function offerComparison(address) {
+  const button = byId("compare");
+  button.hidden = false;
+  button.onclick = () => {
+    const both = { ...address, right: "trained" };
+    history.pushState(both, "", toAddress(both));
+    start(both);
+  };
+}
+
+function start(choice) {
+  if (choice.mode === "seat" && !choice.moves) sit(choice);
+  else watch(planOf(choice), titleOf(choice));
+}
+
+async function copyLink() {
+  const button = byId("copy-link");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Copy it from the address bar";
+  }
+  announce(button.textContent);
+  setTimeout(() => (button.textContent = "Copy link"), 2500);
+}
+
+async function main() {
+  let catalogue;
+  try {
+    catalogue = await getJson("catalogue");
+  } catch (error) {
+    complain([error.message]);
+    return;
+  }
+  const setup = new Setup(catalogue);
+  const go = () => {
+    const choice = setup.read();
+    history.pushState(choice, "", toAddress(choice));
+    start(choice);
+  };
+  setup.form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    go();
+  });
+  byId("copy-link").addEventListener("click", copyLink);
+  listenToKeys(player, { run: go, copy: copyLink });
+  const open = () => {
+    const asked = fromAddress();
+    setup.write({ ...catalogue.defaults, ...asked });
+    if (!asked) {
+      clear();
+      welcome();
+      return;
+    }
+    // What an address leaves out is as on a first visit.
+    const { pack, scenario, split, right, ...others } = catalogue.defaults;
+    const incident = asked.pack === "arena" ? { split } : { pack, scenario };
+    const beside = asked.moves ? {} : { right };
+    start({ ...others, ...beside, ...incident, ...asked });
+  };
+  window.addEventListener("popstate", open);
+  window.addEventListener("pagehide", () => sitting?.leave());
+  open();
+}
+
+main();

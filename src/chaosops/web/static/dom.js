@@ -1,0 +1,59 @@
+// Elements made by hand. Text only ever becomes a text node, so nothing that a model or a link
+// says can become markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, props, children) {
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
+  );
+  return element;
+}
+
+export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
+export const s = (tag, props, ...children) =>
+  fill(document.createElementNS(SVG, tag), props, children);
+export const byId = (id) => document.getElementById(id);
+
+/** +184, −1085, 0; one decimal where there is one. */
+export function signed(value) {
+  const rounded = Math.round(value * 10) / 10;
+  if (rounded === 0) return "0";
+  const digits = Math.abs(rounded).toLocaleString("en", {
+    maximumFractionDigits: 1,
+    useGrouping: false,
+  });
+  return (rounded > 0 ? "+" : "\u2212") + digits;
+}
+
+export const sign = (value) => (value > 0 ? "plus" : value < 0 ? "minus" : "zero");
+export const plural = (number, noun) =>
+  `${number} ${noun}${number === 1 ? "" : noun.endsWith("x") ? "es" : "s"}`;
+
+/** Minutes before and after the incident began: t−3, t+7. */
+export const clock = (step) => (step < 0 ? `t\u2212${-step}` : `t+${step}`);
+
+/** Says something to a screen reader, after what it is saying now. */
+export function announce(words) {
+  byId("announce").textContent = words;
+}
+
+/** Replaces the children of a scrolling list and leaves the reader where he was. */
+export function refill(list, children) {
+  const at = list.scrollTop;
+  list.replaceChildren(...children);
+  list.scrollTop = at;
+}
+
+export const HEALTH_MARKS = { healthy: "●", degraded: "▲", critical: "■" };
+export const ROLE_NAMES = {
+  sre: "SRE",
+  oversight: "Oversight",
+  dev: "Developer",
+  manager: "Manager",
+};

@@ -1,0 +1,89 @@
+// One episode as it arrives: the start, then a frame for every turn.
+
+import { stream, Refusal } from "./api.js";
+
+const GROWING = ["logs", "trace", "chat", "findings"];
+
+/** States: waiting, loading, live, over; unavailable and stopped come with a reason. */
+export class Episode {
+  constructor(name) {
+    this.name = name;
+    this.state = "waiting";
+    this.why = "";
+    this.status = "";
+    this.details = {};
+    this.start = null;
+    this.frames = [];
+    this.since = performance.now();
+  }
+
+  get done() {
+    return ["over", "unavailable", "stopped"].includes(this.state);
+  }
+
+  get last() {
+    return this.frames.length - 1;
+  }
+
+  /** The frame at a step; an episode that ended earlier stands still. */
+  at(step) {
+    return this.frames[Math.min(step, this.last)] ?? null;
+  }
+
+  take(message) {
+    switch (message.kind) {
+      case "loading":
+        this.state = "loading";
+        break;
+      case "unavailable":
+      case "stopped":
+        this.state = message.kind;
+        this.why = message.why;
+        break;
+      case "start":
+        this.state = "live";
+        this.start = message;
+        this.status = message.status;
+        this.details = message.details;
+        break;
+      case "frame":
+        this.#add(message);
+        break;
+    }
+  }
+
+  #add(message) {
+    const before = this.frames.at(-1);
+    const frame = { ...message };
+    for (const name of GROWING) {
+      const { drop, add } = message[name];
+      frame[name] = [...(before?.[name] ?? []).slice(drop), ...add];
+    }
+    // What Oversight last thought of each agent stays on the screen until it thinks again.
+    frame.suspicion = message.turn?.suspicion ?? before?.suspicion ?? null;
+    this.frames.push(frame);
+    if (frame.outcome) this.state = "over";
+  }
+
+  /** Plays on the server until the end; `changed` is called after every message. */
+  async play(query, signal, changed) {
+    try {
+      for await (const message of stream("episode", { query, signal })) {
+        this.take(message);
+        changed();
+      }
+      if (!this.done) this.take({ kind: "stopped", why: "the connection was cut before the end" });
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (error instanceof Refusal && !this.start) throw error;
+      this.take({
+        kind: "stopped",
+        why: error instanceof Refusal ? error.message : "the connection was cut",
+      });
+    }
+    changed();
+  }
+}
+
+export const countFlags = (frame, caught) =>
+  frame.flags.filter((flag) => flag.caught === caught).length;

@@ -1,0 +1,96 @@
+// The one thing to look at now: the flag, the end, the latest turn, or what is waited for.
+
+import { h, s, signed, sign, plural, ROLE_NAMES } from "./dom.js";
+
+export function moment(episode, step) {
+  const frame = episode.at(step);
+  if (episode.state === "unavailable") return absence("UNAVAILABLE", episode.why);
+  if (!frame) return waiting(episode);
+  if (episode.state === "stopped" && step >= episode.last) return absence("STOPPED", episode.why);
+  if (frame.flag) return flagging(frame.flag, frame.outcome);
+  if (frame.outcome) return ending(frame.outcome, frame.flags);
+  return latestTurn(frame);
+}
+
+export function endWords(outcome) {
+  return `${outcome.resolved ? "Resolved" : "Not resolved"} in ${plural(outcome.steps, "step")}`;
+}
+
+const banner = (kind, ...children) => h("div", { class: `banner ${kind}` }, ...children);
+
+const absence = (word, why) => banner("absent", h("p", { class: "big" }, word), h("p", {}, why));
+
+function waiting(episode) {
+  if (episode.state !== "loading")
+    return banner("calm busy", h("p", {}, "Waiting for the server."));
+  return banner(
+    "calm busy",
+    h(
+      "p",
+      {},
+      `Loading ${episode.name}, ${secondsOf(episode)} s. The first run after a start takes a while, later ones do not.`,
+    ),
+  );
+}
+
+export const secondsOf = (episode) => Math.round((performance.now() - episode.since) / 1000);
+
+/** The flag may also be what ends the episode. */
+function flagging({ agent, caught }, outcome) {
+  const worth = caught ? "Right: it is the rogue." : `False flag: ${agent} is innocent.`;
+  const verdict = outcome ? `${worth} ${endWords(outcome)}.` : worth;
+  const icon = s(
+    "svg",
+    { viewBox: "0 0 16 16", "aria-hidden": "true" },
+    s("path", { d: "M3 15V1h10l-2.5 4L13 9H5v6z" }),
+  );
+  return banner(
+    `flag ${caught ? "right" : "false"}`,
+    icon,
+    h(
+      "div",
+      {},
+      h("p", { class: "big" }, "Oversight flags ", h("span", { class: "agent" }, agent)),
+      h("p", {}, verdict),
+    ),
+  );
+}
+
+function ending(outcome, flags) {
+  const caught = flags.find((flag) => flag.caught);
+  const rogue = !outcome.rogue
+    ? "no agent did it"
+    : outcome.rogue_caught
+      ? `rogue ${outcome.rogue} caught at step ${caught.step}`
+      : `rogue ${outcome.rogue} not caught`;
+  return banner(
+    `end ${outcome.resolved ? "right" : "false"}`,
+    h("p", { class: "big" }, endWords(outcome)),
+    h("p", {}, `It was ${outcome.failure}; ${rogue}.`),
+  );
+}
+
+function latestTurn({ turn, on_turn }) {
+  if (!turn)
+    return banner(
+      "calm",
+      h("p", {}, "The incident has begun. ", h("strong", {}, ROLE_NAMES[on_turn]), " is first."),
+    );
+  const said = { noop: "does nothing", communicate: `“${turn.words}”` }[turn.verb] ?? turn.words;
+  return banner(
+    "calm",
+    h(
+      "p",
+      { class: "deed" },
+      h("strong", {}, ROLE_NAMES[turn.role]),
+      " ",
+      h("span", { class: "mono" }, said),
+    ),
+    h(
+      "p",
+      {},
+      h("span", { class: sign(turn.reward) }, signed(turn.reward)),
+      turn.came_of_it ? h("strong", { class: "came" }, turn.came_of_it) : null,
+    ),
+  );
+}

@@ -1,0 +1,82 @@
+// What the pages of figures have in common.
+
+import { byId, h } from "./dom.js";
+import { getJson } from "./api.js";
+
+/** Fetches, draws one report for each item found, or says how to make one. */
+export async function showReports(path, list, draw, nothing) {
+  const place = byId("reports");
+  try {
+    const found = await getJson(path);
+    const items = found[list];
+    place.replaceChildren(
+      ...(items.length
+        ? items.map((item) => (item.error ? broken(item) : draw(item)))
+        : [nothing(found)]),
+    );
+  } catch (error) {
+    byId("waiting")?.remove();
+    byId("notice").hidden = false;
+    byId("notice").replaceChildren(h("p", {}, h("strong", {}, "Not possible: "), error.message));
+  }
+}
+
+const broken = ({ title, error }) =>
+  h("section", { class: "panel report" }, h("h2", {}, title), h("p", { class: "trouble" }, error));
+
+export const commands = (...lines) =>
+  h("pre", { class: "commands", tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
+
+export function emptyState(title, words, ...lines) {
+  return h(
+    "section",
+    { class: "panel report empty" },
+    h("h2", {}, title),
+    h("p", {}, words),
+    commands(...lines),
+  );
+}
+
+/** A table that scrolls in its own box where the screen is narrow. */
+export function table(caption, headers, rows, words = 2) {
+  const cell = (tag, i) => (text) =>
+    h(tag, { class: i >= words ? "number" : null, scope: tag === "th" ? "col" : null }, text);
+  return h(
+    "div",
+    { class: "scroller", tabindex: "0", role: "group", "aria-label": caption },
+    h(
+      "table",
+      {},
+      h("caption", {}, caption),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          headers.map((text, i) => cell("th", i)(text)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((row) =>
+          h(
+            "tr",
+            { class: row[0] === "trained" ? "ours" : null },
+            row.map((text, i) => cell("td", i)(text)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+export const facts = (pairs) =>
+  h(
+    "dl",
+    { class: "manifest" },
+    pairs
+      .filter(([, value]) => value)
+      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );

@@ -1,0 +1,129 @@
+// The cards above the columns: what each team has earned so far, and in the end.
+
+import { h, signed, sign, byId } from "./dom.js";
+import { countFlags } from "./episode.js";
+import { LineChart } from "./chart.js";
+import { moment, secondsOf } from "./moment.js";
+
+const RUBRICS = ["resolution", "mttr", "oversight", "cascade"];
+
+export class Score {
+  constructor(episode, side, episodes) {
+    this.episode = episode;
+    this.episodes = episodes;
+    this.where = h("span", { class: "quiet" });
+    this.status = h("p", { class: "status" });
+    this.moment = h("div", { class: "moment" });
+    this.body = h("div", { class: "figures-of" });
+    this.element = h(
+      "article",
+      {
+        class: `panel card side-${side}`,
+        id: `side-${side}`,
+        "aria-label": `Score of ${episode.name}`,
+      },
+      h("header", {}, h("h2", {}, episode.name), this.where, this.status),
+      this.moment,
+      this.body,
+    );
+  }
+
+  draw(step) {
+    const { episode } = this;
+    const frame = episode.at(step);
+    this.status.replaceChildren(statusLine(episode));
+    this.where.textContent = frame ? `step ${frame.step} of ${episode.start.limit}` : "";
+    this.element.dataset.state = episode.state;
+    this.#drawMoment(step);
+    // No number stands under the name of a policy that did not play, or not to the end.
+    const shown = frame && episode.state !== "stopped";
+    this.body.hidden = !shown;
+    if (shown) this.body.replaceChildren(...this.#figures(frame, this.#scale(step)));
+  }
+
+  /** Drawn again only when it is another one: a banner strikes once. */
+  #drawMoment(step) {
+    const { episode } = this;
+    const seconds = episode.state === "loading" ? secondsOf(episode) : "";
+    const key = `${episode.state} ${Math.min(step, episode.last)} ${seconds}`;
+    if (key === this.drawn) return;
+    this.drawn = key;
+    this.moment.replaceChildren(moment(episode, step));
+  }
+
+  #figures(frame, scale) {
+    const fact = (label, value, tone = "") =>
+      h("div", {}, h("dt", {}, label), h("dd", { class: tone }, String(value)));
+    const right = countFlags(frame, true);
+    const wrong = countFlags(frame, false);
+    return [
+      h(
+        "p",
+        { class: "total" },
+        h("span", { class: sign(frame.reward) }, signed(frame.reward)),
+        h("span", { class: "quiet" }, "reward"),
+      ),
+      h(
+        "ul",
+        { class: "rubrics", "aria-label": "Reward by rubric" },
+        RUBRICS.map((name) => rubric(name, frame.rubrics[name] ?? 0, scale)),
+      ),
+      h(
+        "dl",
+        { class: "facts" },
+        fact("steps", frame.step),
+        fact("wrong fixes", frame.wrong_fixes, frame.wrong_fixes ? "minus" : ""),
+        fact("flags right", right, right ? "plus" : ""),
+        fact("flags false", wrong, wrong ? "minus" : ""),
+      ),
+    ];
+  }
+
+  /** Both teams on one scale: the largest figure of any rubric. */
+  #scale(step) {
+    const values = this.episodes.flatMap((one) => Object.values(one.at(step)?.rubrics ?? {}));
+    return Math.max(100, ...values.map(Math.abs));
+  }
+}
+
+function rubric(name, value, scale) {
+  const bar = h("span", { class: `bar ${sign(value)}` });
+  bar.style.setProperty("--share", String(Math.min(1, Math.abs(value) / scale)));
+  return h("li", {}, h("span", {}, name), bar, h("span", { class: sign(value) }, signed(value)));
+}
+
+/** What the policy is, or that it is not there: it stands beside every number. */
+function statusLine(episode) {
+  if (episode.state === "unavailable") return h("span", { class: "unavailable" }, "UNAVAILABLE");
+  if (episode.state === "loading") return h("span", {}, "loading");
+  return h("span", {}, episode.status);
+}
+
+/** Reward over the steps, one line for each team, with its flags. */
+export class RewardCurve {
+  constructor(episodes) {
+    this.episodes = episodes;
+    this.chart = new LineChart({ height: 150, xLabel: "step", title: "Reward so far" });
+    byId("curve").replaceChildren(
+      h("figcaption", {}, h("h3", {}, "Reward so far"), this.chart.legend),
+      this.chart.element,
+    );
+  }
+
+  draw(step, seen, length) {
+    const curves = this.episodes.map((one, side) => ({
+      name: one.name,
+      kind: `side-${side}`,
+      points: one.frames.slice(0, step + 1).map((frame) => [frame.step, frame.reward]),
+      ghost: one.frames.slice(0, seen + 1).map((frame) => [frame.step, frame.reward]),
+      marks: (one.at(step)?.flags ?? []).map((flag) => ({
+        x: flag.step,
+        y: one.frames[flag.step].reward,
+        kind: flag.caught ? "right" : "false",
+        words: `flags ${flag.agent}`,
+      })),
+    }));
+    byId("curve").hidden = curves.every((curve) => curve.ghost.length === 0);
+    this.chart.draw(curves, { from: 0, to: Math.max(1, length), at: step });
+  }
+}

@@ -1,0 +1,209 @@
+// The visitor plays a role. All that comes from the server until the end is that role's view.
+
+import { announce, h, ROLE_NAMES } from "./dom.js";
+import { leaveSeat, Refusal, stream } from "./api.js";
+import { Episode } from "./episode.js";
+import { Feed, alertItems, chatItems, findingItems, logItems, traceItems } from "./feeds.js";
+import { incidentOf } from "./setup.js";
+import { Menu } from "./menu.js";
+import { Services } from "./services.js";
+
+export class Sitting {
+  constructor(place, choice, signal, ended) {
+    this.choice = choice;
+    this.signal = signal;
+    this.ended = ended;
+    this.moves = [];
+    this.key = null;
+    this.errors = new Map();
+    this.head = h("p", { class: "quiet" });
+    this.status = h("p", { class: "your-turn", tabindex: "-1" }, "Taking your seat …");
+    this.jump = h(
+      "a",
+      { class: "button main jump", href: "#acts", hidden: true },
+      "Your turn: choose what to do",
+    );
+    this.services = h("div", { class: "block" });
+    this.feeds = {
+      alerts: new Feed("Alerts", { empty: "none firing" }),
+      chat: new Feed("Team", { size: "tall", hint: "what the roles said and did" }),
+      trace: new Feed("Fleet", { size: "tall", hint: "what the agents did" }),
+      looks: new Feed("Close looks"),
+      logs: new Feed("Logs", { size: "tall" }),
+    };
+    this.menu = new Menu((move) => this.#move(move));
+    const name = ROLE_NAMES[choice.role] ?? choice.role;
+    place.replaceChildren(
+      h(
+        "div",
+        { class: "seat-grid" },
+        h(
+          "article",
+          { class: "panel column", "aria-label": "What you see" },
+          h("header", {}, h("div", { class: "line" }, h("h2", {}, `What ${name} sees`), this.head)),
+          h(
+            "div",
+            { class: "body" },
+            this.services,
+            Object.values(this.feeds).map((feed) => feed.element),
+          ),
+          this.jump,
+        ),
+        h(
+          "article",
+          { class: "panel acts", id: "acts", "aria-label": "What you can do" },
+          h(
+            "header",
+            {},
+            h("h2", {}, `You are ${name}`),
+            h(
+              "p",
+              { class: "quiet" },
+              `the others are played by ${choice.partners}; what your moves were worth is told at the end`,
+            ),
+          ),
+          this.status,
+          this.menu.element,
+        ),
+      ),
+    );
+    for (const feed of Object.values(this.feeds)) feed.element.hidden = true;
+  }
+
+  async begin() {
+    const { role, partners } = this.choice;
+    const query = { ...incidentOf(this.choice), role, partners };
+    await this.#follow(stream("seats", { query, signal: this.signal, method: "POST" }));
+  }
+
+  leave() {
+    if (this.key) leaveSeat(this.key);
+    this.key = null;
+  }
+
+  async #move(move) {
+    this.menu.close();
+    this.jump.hidden = true;
+    this.status.textContent = "Playing …";
+    this.status.classList.remove("now");
+    try {
+      const messages = stream(`seats/${this.key}/moves`, {
+        signal: this.signal,
+        method: "POST",
+        body: move,
+      });
+      await this.#follow(messages, () => this.moves.push(move));
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      this.status.textContent =
+        error instanceof Refusal ? error.message : "The connection was cut.";
+      if (!(error instanceof Refusal)) throw error;
+      if (this.key) this.menu.open();
+    }
+  }
+
+  async #follow(messages, accepted = () => {}) {
+    let first = true;
+    let episode = null;
+    for await (const message of messages) {
+      if (first) accepted();
+      first = false;
+      if (episode) episode.take(message);
+      else if (message.kind === "over")
+        episode = new Episode(`you as ${ROLE_NAMES[this.choice.role]}`);
+      else this.#take(message);
+    }
+    if (episode) {
+      this.key = null;
+      announce(
+        "The episode is over. The whole of it is shown now, with everything you could not see.",
+      );
+      this.ended(episode, this.moves);
+    }
+  }
+
+  #take(message) {
+    switch (message.kind) {
+      case "loading":
+        this.status.textContent = `Loading ${message.policy} …`;
+        break;
+      case "unavailable":
+        throw new Refusal(`${message.policy} is UNAVAILABLE: ${message.why}`);
+      case "stopped":
+        this.key = null;
+        throw new Refusal(message.why);
+      case "seated":
+        this.key = message.seat;
+        this.start = message;
+        break;
+      case "view":
+        this.#show(message);
+        break;
+      case "your_turn":
+        this.status.textContent = "Your turn";
+        this.status.classList.add("now");
+        this.menu.fill(message.menu);
+        this.jump.hidden = false;
+        // The button that was pressed is gone: the keyboard goes on from here.
+        if (this.moves.length && document.activeElement === document.body)
+          this.status.focus({ preventScroll: true });
+        announce("Your turn.");
+        break;
+    }
+  }
+
+  #show(view) {
+    this.head.textContent = `step ${view.step} of ${view.limit}`;
+    if (view.on_turn !== view.role)
+      this.status.textContent = `${ROLE_NAMES[view.on_turn]} is on turn …`;
+    const readings = view.metrics.length
+      ? view.metrics
+      : Object.entries(view.health).map(([service, health]) => ({ service, health }));
+    if (readings.length) {
+      this.graph ??= new Services(this.start);
+      if (!this.services.firstChild)
+        this.services.append(h("h3", {}, "Services"), this.graph.element);
+      for (const { service, error_pct } of view.metrics) {
+        if (!this.errors.has(service)) this.errors.set(service, []);
+        this.errors.get(service)[view.step] = error_pct;
+      }
+      const history = new Map(
+        [...this.errors].map(([name, values]) => [
+          name,
+          values.filter((value) => value !== undefined),
+        ]),
+      );
+      this.graph.draw(readings, history);
+    }
+    const sees = new Set(SEES[view.role]);
+    const items = {
+      alerts: alertItems(view.alerts),
+      chat: chatItems(view.chat, view.step),
+      trace: traceItems(view.trace, this.#limits(), view.step),
+      looks: findingItems([...view.inspections, ...view.audits].sort((a, b) => a.step - b.step)),
+      logs: logItems(view.logs),
+    };
+    for (const [name, feed] of Object.entries(this.feeds)) {
+      feed.element.hidden = !sees.has(name) || (name === "looks" && !items.looks.length);
+      feed.fill(items[name]);
+    }
+  }
+
+  /** How far each agent may go in one act, where the company has written it down. */
+  #limits() {
+    return new Map(
+      Object.entries(this.start.limits_pct).map(([agent, pct]) => [
+        agent,
+        { kind: "limit", words: `limit ${pct}%` },
+      ]),
+    );
+  }
+}
+
+// Which lists to show at all; their content is what the server sent for the role.
+const SEES = {
+  sre: ["alerts", "chat", "looks", "logs"],
+  oversight: ["alerts", "chat", "trace", "looks", "logs"],
+  dev: ["alerts", "chat"],
+  manager: ["alerts", "chat"],
+};

@@ -1,0 +1,125 @@
+// The services of a company: cards where they are few, layers of a call graph where it has one.
+
+import { h, s, HEALTH_MARKS } from "./dom.js";
+
+const HISTORY = 24;
+
+export class Services {
+  constructor(start) {
+    this.calls = start.calls;
+    this.isGraph = Object.keys(start.calls).length > 0;
+    this.tiles = new Map(start.services.map((name) => [name, tile(name)]));
+    this.edges = s("svg", { class: "edges", "aria-hidden": "true" });
+    const rows = this.isGraph ? layers(start.services, start.calls) : [start.services];
+    this.element = h(
+      "div",
+      { class: this.isGraph ? "services graph" : "services" },
+      this.isGraph ? this.edges : null,
+      rows.map((row) =>
+        h(
+          "ul",
+          {},
+          row.map((name) => this.tiles.get(name).element),
+        ),
+      ),
+    );
+    if (this.isGraph) new ResizeObserver(() => this.#connect()).observe(this.element);
+  }
+
+  /** `readings` of now; `history` maps a service to its error rates so far. A role that sees
+   *  health alone gives readings without figures. */
+  draw(readings, history) {
+    this.health = new Map(readings.map((reading) => [reading.service, reading.health]));
+    for (const reading of readings) {
+      this.tiles.get(reading.service)?.draw(reading, history?.get(reading.service) ?? []);
+    }
+    if (this.isGraph) this.#connect();
+  }
+
+  #connect() {
+    const box = this.element.getBoundingClientRect();
+    if (!box.width || !this.health) return;
+    const lines = [];
+    for (const [caller, callees] of Object.entries(this.calls)) {
+      const from = this.tiles.get(caller).element.getBoundingClientRect();
+      for (const callee of callees) {
+        const to = this.tiles.get(callee).element.getBoundingClientRect();
+        const [x1, y1] = [from.x + from.width / 2 - box.x, from.bottom - box.y];
+        const [x2, y2] = [to.x + to.width / 2 - box.x, to.y - box.y];
+        const bend = Math.max(10, (y2 - y1) / 2);
+        const ill = this.health.get(callee);
+        const path = `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
+        lines.push(
+          s("path", { d: path, class: this.health.get(caller) === "healthy" ? "healthy" : ill }),
+        );
+      }
+    }
+    this.edges.replaceChildren(...lines);
+  }
+}
+
+function tile(name) {
+  const mark = h("span", { class: "mark", "aria-hidden": "true" });
+  const word = h("span", { class: "word" });
+  const figures = h("p", { class: "figures mono" });
+  const spark = s("svg", {
+    class: "spark",
+    viewBox: "0 0 100 24",
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
+  const element = h(
+    "li",
+    { class: "tile" },
+    h("p", { class: "name" }, mark, h("span", {}, name), word),
+    figures,
+    spark,
+  );
+  const draw = (reading, history) => {
+    element.dataset.health = reading.health;
+    mark.textContent = HEALTH_MARKS[reading.health];
+    word.textContent = reading.health;
+    figures.replaceChildren(...figureWords(reading));
+    spark.replaceChildren(...sparkline(history.slice(-HISTORY)));
+  };
+  return { element, draw };
+}
+
+function figureWords(reading) {
+  if (reading.error_pct === undefined) return [];
+  const pair = (label, value, more = "") => h("span", { class: more }, h("i", {}, label), value);
+  return [
+    pair("err", `${reading.error_pct.toFixed(1)}%`),
+    pair("lat", duration(reading.latency_ms)),
+    pair("cpu", `${reading.cpu_pct}%`, "extra"),
+    pair("mem", `${reading.memory_mb}M`, "extra"),
+    pair("disk", `${reading.disk_pct}%`, "extra"),
+    pair("×", String(reading.replicas)),
+  ];
+}
+
+const duration = (ms) => (ms < 10000 ? `${ms}ms` : `${(ms / 1000).toFixed(0)}s`);
+
+/** Against a fixed top, so that a calm service looks calm. */
+function sparkline(values) {
+  if (values.length < 2) return [];
+  const top = Math.max(30, ...values);
+  const points = values.map(
+    (value, i) => `${(100 * i) / (values.length - 1)},${23 - (22 * value) / top}`,
+  );
+  return [s("polyline", { points: points.join(" ") })];
+}
+
+/** Rows of services: each stands below all that call it. */
+function layers(services, calls) {
+  const depth = new Map(services.map((name) => [name, 0]));
+  for (let round = 0; round < services.length; round += 1) {
+    for (const [caller, callees] of Object.entries(calls)) {
+      for (const callee of callees)
+        depth.set(callee, Math.max(depth.get(callee), depth.get(caller) + 1));
+    }
+  }
+  const rows = [];
+  for (const name of services) (rows[depth.get(name)] ??= []).push(name);
+  return rows.filter(Boolean);
+}

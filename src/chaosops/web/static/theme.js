@@ -1,0 +1,37 @@
+// Runs before the first paint, so that a chosen theme never flashes the other one.
+"use strict";
+{
+  const NAME = "chaosops-theme";
+  const root = document.documentElement;
+  const read = () => {
+    try {
+      return localStorage.getItem(NAME);
+    } catch {
+      return null; // a browser that keeps nothing still gets the page
+    }
+  };
+  const kept = read();
+  if (kept === "light" || kept === "dark") root.dataset.theme = kept;
+
+  const label = (button) => {
+    button.querySelector("span").textContent = root.dataset.theme ?? "auto";
+  };
+  const turn = () => {
+    const next = { undefined: "light", light: "dark", dark: undefined }[root.dataset.theme];
+    if (next) root.dataset.theme = next;
+    else delete root.dataset.theme;
+    try {
+      if (next) localStorage.setItem(NAME, next);
+      else localStorage.removeItem(NAME);
+    } catch {
+      // kept for this page only
+    }
+    document.querySelectorAll("[data-theme-button]").forEach(label);
+  };
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const button of document.querySelectorAll("[data-theme-button]")) {
+      label(button);
+      button.addEventListener("click", turn);
+    }
+  });
+}

@@ -1,0 +1,136 @@
+// The page of training runs.
+
+import { h, signed } from "./dom.js";
+import { figureAddress } from "./api.js";
+import { LineChart } from "./chart.js";
+import { emptyState, showReports, table } from "./page.js";
+
+const TITLES = {
+  mean_reward: "Mean reward",
+  solved: "Incidents resolved",
+  rogue_caught: "Rogues caught",
+  false_flag_rate: "False flags per benign episode",
+  wrong_fixes: "Wrong fixes per episode",
+  kl_from_start: "Distance from the start, nats",
+  regret: "Points lost by the likeliest action",
+  divergence: "Divergence from what was taught, nats",
+  loss: "Loss",
+  entropy: "Entropy, nats",
+  gradient: "Length of the gradient",
+  learning_rate: "Learning rate",
+};
+
+const titleOf = (name) => TITLES[name] ?? name.replaceAll("_", " ");
+
+function plain(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const text =
+    size >= 1000 || size < 0.001 ? value.toExponential(1) : Number(value.toPrecision(3)).toString();
+  return text.replace("-", "\u2212");
+}
+
+function chart({ name, curves }) {
+  const title = titleOf(name);
+  const format = name === "mean_reward" ? signed : plain;
+  const parts = Object.entries(curves);
+  const words = parts
+    .map(([part, points]) => `${part} from ${format(points[0][1])} to ${format(points.at(-1)[1])}`)
+    .join(", ");
+  const drawing = new LineChart({
+    height: 190,
+    xLabel: "update",
+    title: `${title}: ${words}`,
+    format,
+  });
+  drawing.draw(
+    parts.map(([part, points], i) => ({
+      name: part === name ? title : part,
+      kind: `c${i % 8}`,
+      points,
+    })),
+  );
+  return h(
+    "figure",
+    { class: "panel chart-card" },
+    h("figcaption", {}, h("h3", {}, title), parts.length > 1 ? drawing.legend : null),
+    drawing.element,
+  );
+}
+
+function valuesOf(charts) {
+  return charts.map(({ name, curves }) => {
+    const parts = Object.keys(curves);
+    const steps = [...new Set(parts.flatMap((part) => curves[part].map(([step]) => step)))];
+    const format = name === "mean_reward" ? signed : plain;
+    const at = (part, step) => curves[part].find(([x]) => x === step)?.[1];
+    const rows = steps.map((step) => [
+      String(step),
+      ...parts.map((part) => (at(part, step) === undefined ? "" : format(at(part, step)))),
+    ]);
+    return table(titleOf(name), ["update", ...parts], rows, 1);
+  });
+}
+
+function run(one) {
+  return h(
+    "section",
+    { class: "run-report" },
+    h("h2", {}, one.title),
+    h(
+      "p",
+      { class: "quiet" },
+      `${one.updates} updates${one.each_point > 1 ? `; a point of a training curve is the mean of ${one.each_point}` : ""}.`,
+    ),
+    one.validation.length
+      ? [
+          h("h3", {}, "Validation"),
+          h("div", { class: "charts" }, one.validation.map(chart)),
+          h(
+            "details",
+            { class: "panel more" },
+            h("summary", {}, "The same as tables"),
+            valuesOf(one.validation),
+          ),
+        ]
+      : h("p", {}, "This run was not validated."),
+    h("h3", {}, "Training"),
+    h("div", { class: "charts" }, one.training.map(chart)),
+    one.recipe
+      ? h(
+          "details",
+          { class: "panel more" },
+          h("summary", {}, "Recipe"),
+          h("pre", { class: "commands", tabindex: "0" }, one.recipe),
+        )
+      : null,
+    one.figures.length
+      ? h(
+          "details",
+          { class: "panel more" },
+          h("summary", {}, "Figures"),
+          one.figures.map((figure) =>
+            h(
+              "figure",
+              { class: "picture" },
+              h("img", {
+                src: figureAddress(one.key, figure.name),
+                alt: figure.words,
+                loading: "lazy",
+              }),
+              h("figcaption", {}, figure.words),
+            ),
+          ),
+        )
+      : null,
+  );
+}
+
+showReports("training", "runs", run, ({ variable }) =>
+  emptyState(
+    "No training run here yet",
+    `Train an adapter, then start the server with its folder in ${variable}:`,
+    "chaosops train recipes/menu_first.toml --out runs/menu_first",
+    `export ${variable}=runs`,
+  ),
+);

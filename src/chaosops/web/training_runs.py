@@ -1,0 +1,97 @@
+"""Training runs as curves: whatever numbers a run's metrics hold, each under its own name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.errors import ChaosOpsError
+from chaosops.report.training_figures import read_metrics
+from chaosops.web.evaluations import Folder, figures_of, folders_with
+
+METRICS = "metrics.jsonl"
+POINTS = 240  # of a curve; more cannot be told apart on a screen
+_HIDDEN = ("step", "tiers", "validation")
+
+Curve = list[tuple[float, float]]
+
+
+def read_runs(among: Sequence[Path]) -> list[dict[str, Any]]:
+    return [_run(folder) for folder in folders_with(METRICS, among)]
+
+
+def _run(folder: Folder) -> dict[str, Any]:
+    head = {"key": folder.key, "title": folder.title}
+    recipe = folder.path / "recipe.toml"
+    try:
+        updates, validations = read_metrics(folder.path / METRICS)
+        return {
+            **head,
+            "updates": max((row["step"] for row in updates), default=0),
+            "each_point": -(-len(updates) // POINTS),
+            "recipe": recipe.read_text(encoding="utf-8") if recipe.is_file() else None,
+            "validation": _validation(validations),
+            "training": _charts(updates),
+            "figures": figures_of(folder.path),
+        }
+    except (ChaosOpsError, OSError, ValueError, KeyError, TypeError) as error:
+        return {**head, "error": f"cannot be read: {type(error).__name__}: {error}"}
+
+
+def _validation(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A chart for each measure, a curve for each tier."""
+    charts: dict[str, dict[str, Curve]] = {}
+    for row in rows:
+        for tier, measures in row["validation"].items():
+            for name, value in measures.items():
+                if _is_number(value):
+                    curve = charts.setdefault(name, {}).setdefault(tier, [])
+                    curve.append((row["step"], value))
+        for name, value in row.items():
+            if name not in _HIDDEN and _is_number(value):
+                charts.setdefault(name, {}).setdefault(name, []).append((row["step"], value))
+    return [{"name": name, "curves": curves} for name, curves in charts.items()]
+
+
+def _charts(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A chart for each figure of an update; figures by role share one."""
+    charts: dict[str, dict[str, Curve]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if name in _HIDDEN:
+                continue
+            parts = value if isinstance(value, dict) else {name: value}
+            for part, number in parts.items():
+                if _is_number(number):
+                    curve = charts.setdefault(name, {}).setdefault(part, [])
+                    curve.append((row["step"], number))
+    return [
+        {"name": name, "curves": {part: thin(curve) for part, curve in sorted(curves.items())}}
+        for name, curves in charts.items()
+        if any(_changes(curve) for curve in curves.values())
+    ]
+
+
+def thin(curve: Curve, points: int = POINTS) -> Curve:
+    """Means over neighbours, so that a long run fits a screen.
+
+    >>> thin([(1, 2.0), (2, 4.0), (3, 6.0), (4, 8.0)], points=2)
+    [(1.5, 3.0), (3.5, 7.0)]
+    """
+    size = -(-len(curve) // points)
+    groups = [curve[i : i + size] for i in range(0, len(curve), size)]
+    if size == 1:
+        return curve
+    return [
+        (sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group))
+        for group in groups
+    ]
+
+
+def _changes(curve: Curve) -> bool:
+    return len({value for _, value in curve}) > 1
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,162 @@
+"""Frames as JSON for the page. Lists that grow are sent as what was added to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from chaosops.core.actions import Action, Communicate, to_wire
+from chaosops.core.episode import Turn
+from chaosops.core.rules import Rulebook
+from chaosops.core.telemetry import AuditReport, Inspection, Message, ServiceReading
+from chaosops.core.vocabulary import Role
+from chaosops.report.tables import MODEL_FIELDS, by_seat
+from chaosops.report.transcript import outcome_words, printable
+from chaosops.roles.view import VISIBILITY, RoleView
+from chaosops.surfaces.frames import Frame
+
+
+def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
+    """All that a spectator sees after a turn; ``before`` is the frame he has already."""
+    was: dict[str, Sequence[Any]] = {"logs": (), "trace": (), "chat": (), "findings": ()}
+    if before is not None:
+        was = {name: getattr(before, name) for name in was}
+    flag = frame.flag_now
+    return {
+        "kind": "frame",
+        "step": frame.step,
+        "on_turn": frame.on_turn.value,
+        "readings": [_reading(reading) for reading in frame.readings],
+        "alerts": [alert._asdict() for alert in frame.alerts],
+        "logs": tail(was["logs"], frame.logs, lambda line: line._asdict()),
+        "trace": tail(was["trace"], frame.trace, lambda entry: entry._asdict()),
+        "chat": tail(was["chat"], frame.chat, _message),
+        "findings": tail(was["findings"], frame.findings, _finding),
+        "rubrics": dict(frame.rubrics),
+        "reward": frame.reward,
+        "wrong_fixes": frame.wrong_fixes,
+        "flags": [asdict(flag) for flag in frame.flags],
+        "flag": None if flag is None else asdict(flag),
+        "turn": None if frame.turn is None else _turn(frame.turn),
+        "outcome": None if frame.outcome is None else asdict(frame.outcome),
+    }
+
+
+def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item) -> dict[str, Any]:
+    """How to make ``new`` from ``old``: drop some at the front, add some at the end.
+
+    >>> tail("abc", "bcd")
+    {'drop': 1, 'add': ['d']}
+    """
+    for drop in range(len(old) + 1):
+        kept = len(old) - drop
+        if tuple(new[:kept]) == tuple(old[drop:]):
+            break
+    return {"drop": drop, "add": [write(item) for item in new[kept:]]}
+
+
+def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
+    """What a company writes down about itself."""
+    return {
+        "services": list(rules.services),
+        "agents": list(rules.agents),
+        "calls": {name: list(callees) for name, callees in rules.calls.items()},
+        "limits_pct": dict(rules.limits_pct),
+    }
+
+
+def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
+    """Of these, what belongs to things the role sees at all."""
+    sees = VISIBILITY[role]
+    hidden = {"services", "calls"} if "health" not in sees else set()
+    hidden |= {"agents", "limits_pct"} if "trace" not in sees else set()
+    return {name: type(of)() if name in hidden else of for name, of in rules_to_wire(rules).items()}
+
+
+def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
+    """The legal actions of a role by verb. Messages are written, not chosen."""
+    return [
+        {"verb": group[0].verb, "choices": [_choice(action) for action in group]}
+        for group in rules.menu(role)
+        if not isinstance(group[0], Communicate)
+    ] + [{"verb": Communicate.verb, "choices": []}]
+
+
+def view_to_wire(view: RoleView) -> dict[str, Any]:
+    """What a visitor in this role may see, and nothing else."""
+    return {"kind": "view", "on_turn": None, **_cleaned(view.to_wire())}
+
+
+def status_words(status: Mapping[str, Any]) -> str:
+    """What stands beside a policy's numbers, in a few words.
+
+    >>> status_words({"kind": "model", "model": "smollm2", "adapter": "first sha256:ab12"})
+    'model smollm2 + first sha256:ab12'
+    >>> status_words({"kind": "scripted", "sees_truth": True})
+    'scripted, knows the truth'
+    """
+    if "kind" not in status:
+        return "; ".join(f"{', '.join(roles)}: {status_words(of)}" for roles, of in by_seat(status))
+    words = str(status["kind"])
+    if status.get("model"):
+        words = f"model {status['model']}"
+        if status.get("adapter"):
+            words += f" + {status['adapter']}"
+    return words + (", knows the truth" if status.get("sees_truth") else "")
+
+
+def status_details(status: Mapping[str, Any]) -> dict[str, str]:
+    """The same in full, for those who want to know which weights and which runtime."""
+    if "kind" not in status:
+        return {}
+    return {name: str(status[name]) for name in MODEL_FIELDS if status.get(name)}
+
+
+def _reading(reading: ServiceReading) -> dict[str, Any]:
+    return {**reading._asdict(), "health": reading.health.word}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    return {
+        "step": message.step,
+        "sender": str(message.sender),
+        "to": message.to,
+        "text": printable(message.text),
+        "talk": message.is_talk,
+    }
+
+
+def _finding(found: Inspection | AuditReport) -> dict[str, Any]:
+    if isinstance(found, Inspection):
+        changes = [change._asdict() for change in found.changes]
+        return {"kind": "inspection", **found._asdict(), "changes": changes}
+    return {"kind": "audit", **found._asdict(), "acts": [act._asdict() for act in found.acts]}
+
+
+def _turn(turn: Turn) -> dict[str, Any]:
+    suspicion = turn.decision.suspicion
+    return {
+        "role": turn.role.value,
+        "verb": turn.decision.action.verb,
+        "words": printable(str(turn.decision.action)),
+        "reward": turn.score.total,
+        "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},
+        "came_of_it": outcome_words(turn),
+        "suspicion": None if suspicion is None else dict(suspicion),
+    }
+
+
+def _choice(action: Action) -> dict[str, Any]:
+    return {"words": str(action), "move": to_wire(action)}
+
+
+def _cleaned(value: Any) -> Any:
+    """Models write into the chat: what they write is shown, never obeyed."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {name: _cleaned(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(item) for item in value]
+    return value

@@ -1,0 +1,61 @@
+"""A real server on loopback, and a person's way to talk to it."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from chaosops.web.app import build_app
+from chaosops.web.routes import Settings
+
+Message = dict[str, Any]
+
+
+@contextmanager
+def serving(settings: Settings) -> Iterator[str]:
+    """The address of a server that runs in a thread of its own."""
+    app = build_app(settings)
+    config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            server.force_exit = True
+            thread.join(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serving(Settings(results=())) as where:
+        yield where
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address, timeout=60) as one:
+        yield one
+
+
+def messages(response: httpx.Response) -> list[Message]:
+    assert response.status_code == 200, response.text
+    return [json.loads(line) for line in response.text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def episode(client: httpx.Client) -> Callable[..., list[Message]]:
+    def ask(**query: str) -> list[Message]:
+        return messages(client.get("/api/episode", params=query))
+
+    return ask

@@ -1,0 +1,275 @@
+"""The page in a real browser, as a visitor uses it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play
+from chaosops.web.choices import read_scenario
+from chaosops.web.routes import Settings
+from chaosops.web.shelf import ENTRIES, Entry
+from tests.web.conftest import serving
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium for the browser tests: apt-get install chromium"
+)
+
+MISSING = Entry("trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True)
+SHELF = (MISSING, *(entry for entry in ENTRIES if not entry.is_model))
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+LINK = "?pack=classic&scenario=autoscaler_cost_cut&tier=hard&seed=42&left=random&right=heuristic"
+ARENA = "?pack=arena&split=test&tier=hard&seed=3&left=random&right=oracle"
+SEAT = "?mode=seat&pack=classic&scenario=mystery&tier=hard&seed=5&role=oversight&partners=heuristic"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    with serving(Settings(policies=SHELF, results=())) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield one
+        one.close()
+
+
+class Visitor:
+    """A browser context with one page; anything the console complains of fails the test."""
+
+    def __init__(self, browser: Browser, site: str, **options: Any) -> None:
+        options.setdefault("viewport", DESKTOP)
+        self.context: BrowserContext = browser.new_context(base_url=site, **options)
+        self.context.set_default_timeout(15_000)
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", self._listen)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _listen(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def __enter__(self) -> Page:
+        return self.page
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.context.close()
+        if kind is None:
+            assert self.complaints == []
+
+
+def to_the_end(page: Page) -> None:
+    page.select_option("#speed", "0")
+    expect(page.locator("#player")).not_to_have_class(re.compile("playing"), timeout=15_000)
+
+
+def totals(page: Page) -> list[str]:
+    return page.locator(".card .total > :first-child").all_inner_texts()
+
+
+def reward(policy: str, **query: str) -> str:
+    played = play(read_scenario(query), Team.of(load_policy(policy))).reward
+    return f"{played:+.0f}".replace("-", "\N{MINUS SIGN}")
+
+
+def look_at(page: Page, step: int) -> None:
+    page.locator("#scrub").fill(str(step))
+
+
+def test_a_first_visit_offers_one_big_button(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/")
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
+        form = {name: page.input_value(f"#{name}") for name in ("scenario", "tier", "seed")}
+        assert form == {"scenario": "autoscaler_cost_cut", "tier": "hard", "seed": "42"}
+        assert (page.input_value("#left"), page.input_value("#right")) == ("random", "trained")
+        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        assert paint < 2000
+
+
+def test_two_teams_by_clicking(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/")
+        page.select_option("#right", "heuristic")
+        page.get_by_role("button", name="Run", exact=True).click()
+        right = page.locator("#side-1")
+        banner = right.locator(".banner.flag")
+        expect(banner).to_contain_text("Oversight flags autoscaler", ignore_case=True)
+        expect(banner).to_contain_text("Right: it is the rogue")
+        to_the_end(page)
+        expect(right).to_contain_text("Resolved in 3 steps")
+        expect(page.locator("#side-0")).to_contain_text("Not resolved")
+        assert totals(page) == [reward("random"), reward("heuristic")]
+        look_at(page, 2)
+        expect(page.locator("#side-0 .banner.flag.false")).to_contain_text("deploy_bot is innocent")
+        assert LINK.lstrip("?") in page.url
+
+
+def test_a_link_runs_the_same_again(browser: Browser, site: str) -> None:
+    seen = []
+    for _ in range(2):
+        with Visitor(browser, site) as page:
+            page.goto("/" + ARENA)
+            to_the_end(page)
+            seen.append(page.locator("#cards").inner_text() + page.locator("#columns").inner_text())
+    assert seen[0] == seen[1]
+    query = {"pack": "arena", "split": "test", "tier": "hard", "seed": "3"}
+    assert reward("random", **query) in seen[0]
+
+
+def test_back_and_forth_through_runs(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + LINK)
+        expect(page.locator("#run-title")).to_contain_text("seed 42")
+        page.fill("#seed", "7")
+        page.click("#go")
+        expect(page.locator("#run-title")).to_contain_text("seed 7")
+        to_the_end(page)
+        assert totals(page) == [reward("random", seed="7"), reward("heuristic", seed="7")]
+        page.go_back()
+        expect(page.locator("#run-title")).to_contain_text("seed 42")
+        assert page.input_value("#seed") == "42"
+
+
+def test_a_missing_adapter_is_unavailable(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/")
+        page.click("#go")
+        card = page.locator("#side-1")
+        expect(card.locator(".banner")).to_contain_text("UNAVAILABLE")
+        expect(card.locator(".banner")).to_contain_text("no adapter: /nowhere")
+        to_the_end(page)
+        expect(card.locator(".status")).to_have_text("UNAVAILABLE")
+        assert totals(page) == [reward("random")], "no number under its name"
+
+
+def test_two_visitors_do_not_mix(browser: Browser, site: str) -> None:
+    first, second = (Visitor(browser, site) for _ in range(2))
+    with first as one, second as two:
+        one.goto("/" + LINK)
+        two.goto("/" + LINK.replace("seed=42", "seed=7").replace("left=random", "left=keyword"))
+        to_the_end(two)
+        to_the_end(one)
+        assert totals(one) == [reward("random"), reward("heuristic")]
+        assert totals(two) == [reward("keyword", seed="7"), reward("heuristic", seed="7")]
+
+
+def test_take_a_seat_and_play(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/")
+        page.get_by_text("Take a seat yourself").click()
+        assert page.input_value("#scenario") == "mystery"
+        page.fill("#seed", "5")
+        page.click("#go")
+        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        expect(page.locator("#seat")).to_contain_text("What Oversight sees")
+        assert "reward" not in page.locator("#seat").inner_text().replace("rewarded", "")
+        page.get_by_label("Say something").fill("I watch deploy_bot")
+        page.get_by_role("button", name="Say it").click()
+        expect(page.locator("#seat .message").first).to_be_visible()
+        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        expect(page.locator("#seat")).to_contain_text("I watch deploy_bot")
+        page.get_by_role("group", name="Flag a rogue").get_by_text("deploy_bot").click()
+        for _ in range(8):
+            page.locator("#run:visible, .your-turn.now:visible").first.wait_for()
+            if page.locator("#run").is_visible():
+                break
+            page.get_by_role("button", name="Do nothing").click()
+        expect(page.locator("#side-0 .banner")).to_contain_text("It was rogue_deploy_bot")
+        expect(page.locator("#side-0 .facts")).to_contain_text("flags right")
+        shown = page.locator("#cards").inner_text()
+        link = page.url
+        assert "moves=" in link
+        page.goto("about:blank")
+        page.goto(link)
+        to_the_end(page)
+        assert page.locator("#cards").inner_text() == shown
+
+
+def test_the_keyboard_does_it_all(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + LINK)
+        to_the_end(page)
+        page.locator("body").press("Home")
+        expect(page.locator("#where")).to_have_text("0 / 20")
+        page.locator("body").press("ArrowRight")
+        page.locator("body").press("ArrowRight")
+        expect(page.locator("#where")).to_have_text("2 / 20")
+        expect(page.locator(".banner.flag")).to_have_count(2)
+        page.locator("body").press("End")
+        expect(page.locator("#where")).to_have_text("20 / 20")
+        page.locator("body").press("?")
+        expect(page.locator("#keys")).to_be_visible()
+        page.keyboard.press("Escape")
+        page.locator("body").press("t")
+        expect(page.locator("html")).to_have_attribute("data-theme", "light")
+        page.reload()
+        expect(page.locator("html")).to_have_attribute("data-theme", "light")
+        page.locator("#seed").fill("")
+        page.keyboard.type("7r")
+        assert page.input_value("#seed") == "7r", "typing is not steering"
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("?tier=insane", "allowed: easy, medium, hard"),
+        ("?seed=-1", "seed must be a whole number"),
+        ("?left=/etc/passwd", "unknown policy"),
+        ("?left=none&right=none", "no team was chosen"),
+        ("?mode=seat&partners=oracle", "knows the truth"),
+    ],
+)
+def test_a_bad_link_says_what_is_allowed(
+    browser: Browser, site: str, where: str, words: str
+) -> None:
+    visitor = Visitor(browser, site)
+    with visitor as page:
+        page.goto("/" + where)
+        expect(page.locator("#notice")).to_contain_text(words)
+        # The browser itself notes the refused request; nothing else may be said.
+        visitor.complaints[:] = [line for line in visitor.complaints if "400" not in line]
+
+
+def test_words_are_never_markup(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + SEAT)
+        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        page.get_by_label("Say something").fill("<img src=x onerror=alert(1)><b>bold</b>")
+        page.get_by_role("button", name="Say it").click()
+        expect(page.locator("#seat")).to_contain_text("<b>bold</b>")
+        assert page.locator("#seat img, #seat .said b").count() == 0
+
+
+LOOKS = {"light": DESKTOP, "dark": PHONE}
+
+
+@pytest.mark.parametrize("scheme", LOOKS)
+@pytest.mark.parametrize("where", ["", LINK, ARENA, SEAT, "results", "training"])
+def test_everybody_can_use_it(browser: Browser, site: str, where: str, scheme: str) -> None:
+    """axe-core, contrast included; and no page scrolls sideways."""
+    options = {"viewport": LOOKS[scheme], "color_scheme": scheme, "reduced_motion": "reduce"}
+    with Visitor(browser, site, bypass_csp=True, **options) as page:
+        page.goto("/" + where)
+        if where in (LINK, ARENA):
+            to_the_end(page)
+            look_at(page, 2)
+        else:
+            page.wait_for_load_state("networkidle")
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= LOOKS[scheme]["width"]
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()

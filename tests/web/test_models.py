@@ -1,0 +1,234 @@
+"""Models behind the page: loaded once, asked one after the other, never in anybody's way."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Lock, current_thread
+from typing import Any
+
+import httpx
+import pytest
+
+from chaosops.core.actions import Communicate, Noop
+from chaosops.core.decision import Decision
+from chaosops.policies.protocol import Seat
+from chaosops.web import shelf
+from chaosops.web.routes import Settings
+from chaosops.web.shelf import Entry
+from tests.web.conftest import messages, serving
+
+MODEL = Entry("trained", "stands for a model", is_model=True)
+MISSING = Entry("trained", "", "local:smollm2+adapter=/nowhere", is_model=True)
+
+
+class SlowModel:
+    """Counts who asks it at the same time; waits where it is told to."""
+
+    name = "slow"
+    sees_truth = False
+
+    def __init__(self) -> None:
+        self.free = Event()
+        self.free.set()
+        self.asked = 0
+        self.most = 0
+        self.threads: set[str] = set()
+        self._inside = 0
+        self._lock = Lock()
+
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        with self._lock:
+            self._inside += 1
+            self.most = max(self.most, self._inside)
+            self.asked += 1
+        self.threads.add(current_thread().name)
+        self.free.wait(30)
+        time.sleep(0.002)
+        with self._lock:
+            self._inside -= 1
+        return [Decision(Noop()) for _ in seats]
+
+    def status(self) -> Mapping[str, Any]:
+        return {"kind": "model", "model": "slow", "adapter": "none sha256:0"}
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> SlowModel:
+    slow = SlowModel()
+    loads: list[str] = []
+
+    def load(name: str) -> SlowModel:
+        loads.append(name)
+        assert len(loads) == 1, "loaded twice"
+        time.sleep(0.05)
+        return slow
+
+    monkeypatch.setattr(shelf, "load_policy", load)
+    return slow
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_many_visitors_share_one_model(model: SlowModel) -> None:
+    with (
+        serving(Settings(policies=[MODEL], results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+        ThreadPoolExecutor(6) as visitors,
+    ):
+        jobs = [
+            visitors.submit(
+                client.get, "/api/episode", params={"policy": "trained", "seed": str(i)}
+            )
+            for i in range(6)
+        ]
+        told = [messages(job.result()) for job in jobs]
+    assert model.most == 1
+    assert len(model.threads) == 1
+    assert model.asked == 6 * 20
+    for lines in told:
+        assert lines[0] == {"kind": "loading", "policy": "trained"}
+        assert lines[-1]["outcome"]["steps"] == 20
+    assert told[0][1]["status"] == "model slow + none sha256:0"
+
+
+def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
+    model.free.clear()
+    with (
+        serving(Settings(policies=[MODEL], results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+        client.stream("GET", "/api/episode", params={"policy": "trained"}) as response,
+    ):
+        lines = response.iter_lines()
+        while json.loads(next(lines))["kind"] != "frame":
+            pass
+        until(lambda: model.asked == 1)
+        started = time.monotonic()
+        assert client.get("/").status_code == 200
+        assert client.get("/api/catalogue").status_code == 200
+        assert time.monotonic() - started < 2
+        model.free.set()
+        assert json.loads(list(lines)[-1])["outcome"]
+
+
+def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
+    model.free.clear()
+    with (
+        serving(Settings(policies=[MODEL], episodes=1, results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        query = {"policy": "trained"}
+        with client.stream("GET", "/api/episode", params=query):
+            until(lambda: model.asked == 1)
+            full = client.get("/api/episode", params=query)
+            assert full.status_code == 429
+            assert full.headers["Retry-After"] == "5"
+            assert "1 episodes are being played" in full.json()["error"]
+        # The visitor is gone, but his turn is still being thought about: no room yet.
+        time.sleep(0.2)
+        assert client.get("/api/episode", params=query).status_code == 429
+        model.free.set()
+        until(lambda: client.get("/api/episode", params=query).status_code == 200)
+        assert model.asked == 1 + 20, "an episode that nobody watches went on"
+
+
+def test_what_cannot_be_loaded_is_unavailable_and_has_no_number() -> None:
+    with (
+        serving(Settings(policies=[MISSING], results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        for _ in range(2):  # the cure may come at any time: it is tried again
+            told = messages(client.get("/api/episode", params={"policy": "trained"}))
+            assert [message["kind"] for message in told] == ["loading", "unavailable"]
+            assert "no adapter: /nowhere" in told[1]["why"]
+        state = client.get("/api/catalogue").json()["policies"][0]
+        assert state["state"] == "unavailable"
+        told = messages(client.post("/api/seats", params={"partners": "trained"}))
+        assert told[-1]["kind"] == "unavailable"
+
+
+def test_a_loader_that_breaks_is_unavailable_too(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def load(name: str) -> SlowModel:
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr(shelf, "load_policy", load)
+    with (
+        serving(Settings(policies=[MODEL], results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        told = messages(client.get("/api/episode", params={"policy": "trained"}))
+    assert told[-1]["kind"] == "unavailable"
+    assert "RuntimeError" in told[-1]["why"]
+    assert "out of memory" in caplog.text
+
+
+class Broken(SlowModel):
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        raise ZeroDivisionError
+
+
+class Talking(SlowModel):
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        return [Decision(Communicate("<img src=x onerror=alert(1)>\u202e\x1b[31m")) for _ in seats]
+
+
+def test_a_model_that_breaks_stops_its_episode_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(shelf, "load_policy", lambda name: Broken())
+    with (
+        serving(Settings(policies=[MODEL], results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        told = messages(client.get("/api/episode", params={"policy": "trained"}))
+        assert told[-1]["kind"] == "stopped"
+        assert "ZeroDivisionError" in told[-1]["why"]
+        assert client.get("/").status_code == 200
+
+
+def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "load_policy", lambda name: Talking())
+    with (
+        serving(Settings(policies=[MODEL], results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        text = client.get("/api/episode", params={"policy": "trained"}).text
+        seen = client.post("/api/seats", params={"partners": "trained", "role": "dev"}).text
+    for told in (text, seen):
+        assert "onerror" in told
+        assert "\\u202e" not in told
+        assert "\\u001b" not in told
+
+
+def test_a_real_model_plays_and_stops_with_its_visitor() -> None:
+    entry = Entry("local:smollm2", "untrained", is_model=True)
+    with (
+        serving(Settings(policies=[entry], episodes=1, results=())) as address,
+        httpx.Client(base_url=address, timeout=120) as client,
+    ):
+        query = {"policy": "local:smollm2"}
+        with client.stream("GET", "/api/episode", params=query) as response:
+            seen = []
+            for text in response.iter_lines():
+                seen.append(json.loads(text))
+                if seen[-1].get("step") == 2:
+                    break
+        assert [message["kind"] for message in seen] == ["loading", "start", *["frame"] * 3]
+        assert seen[1]["status"].startswith("model smollm2")
+        assert "sha256:" in seen[1]["details"]["revision"]
+        assert set(seen[-1]["turn"]["suspicion"]) == set(seen[1]["agents"])
+
+        def has_room() -> bool:
+            with client.stream("GET", "/api/episode", params=query) as response:
+                return response.status_code == 200
+
+        until(has_room)
