@@ -56,6 +56,13 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _some_seconds(text: str) -> float:
+    value = _seconds(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("expected more than 0 seconds")
+    return value
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
@@ -105,6 +112,14 @@ def build_parser() -> argparse.ArgumentParser:
     _train_options(command("train", "train", "train an adapter by a recipe"))
 
     _bundle_options(command("bundle", "bundle", "pack a run for a machine without network"))
+
+    _jobs_commands(command("jobs", "jobs", "train on Hugging Face Jobs"))
+
+    _publish_options(command("publish", "publish", "write a run's model card, and push the run"))
+
+    _serve_options(command("serve", "serve", "serve episodes over OpenEnv, tables and the page"))
+    _table_options(command("table", "table", "open a table for four players on a server"))
+    _seat_options(command("seat", "seat", "play one role of a table"))
 
     weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (93 MB), once")
     weights.add_argument(
@@ -250,6 +265,112 @@ def _bundle_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--wheels", type=Path, help="a folder of wheels to install there")
     parser.add_argument("--part-mb", type=float, default=55, help="(default: %(default)s)")
+
+
+def _jobs_commands(parser: argparse.ArgumentParser) -> None:
+    kinds = parser.add_subparsers(metavar="WHAT", required=True, dest="what", parser_class=_Parser)
+
+    def kind(name: str, text: str) -> argparse.ArgumentParser:
+        sub = kinds.add_parser(name, help=text, description=text)
+        sub.add_argument("--namespace", default="", help="whose jobs (default: yours)")
+        return sub
+
+    launch = kind("launch", "start a job for each recipe, and follow them")
+    launch.add_argument("recipes", nargs="+", type=Path, metavar="RECIPE.toml")
+    launch.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="as for train; for all"
+    )
+    launch.add_argument("--flavor", default="a10g-small", help="machine (default: %(default)s)")
+    # Python and uv on Debian, as the hub's own library takes it; torch brings its CUDA along.
+    launch.add_argument(
+        "--image", default="ghcr.io/astral-sh/uv:python3.12-bookworm", help="(default: %(default)s)"
+    )
+    launch.add_argument("--timeout", default="2h", help="of a job (default: %(default)s)")
+    launch.add_argument(
+        "--repo-prefix", default="", metavar="OWNER/NAME", help="publish as OWNER/NAME-RECIPE"
+    )
+    launch.add_argument(
+        "--source",
+        default="",
+        help="what a job installs: git+https://…, an archive's address, chaosops==VERSION "
+        "(default: what is installed here)",
+    )
+    launch.add_argument(
+        "--secret", action="append", default=[], metavar="NAME", help="variable to pass unseen"
+    )
+    launch.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    launch.add_argument("--dry-run", action="store_true", help="print the calls, send nothing")
+    launch.add_argument("--no-follow", action="store_true", help="start them and return")
+    for name, text in (("follow", "watch jobs to their end"), ("cancel", "stop jobs")):
+        kind(name, text).add_argument("jobs", nargs="+", metavar="[OWNER/]ID")
+
+
+def _publish_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run, from train")
+    parser.add_argument("--repo", metavar="OWNER/NAME", help="push to it (default: card only)")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
+        help="of chaosops eval with this adapter, or results.json in it",
+    )
+    parser.add_argument("--private", action="store_true", help="make the repository private")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be pushed")
+    parser.add_argument(
+        "--log",
+        type=Path,
+        default=Path("experiments/LOG.md"),
+        help="experiments whose failures the card quotes (default: %(default)s)",
+    )
+
+
+def _serve_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", default="127.0.0.1", help="(default: %(default)s)")
+    parser.add_argument(
+        "--port", type=whole(0), default=8000, help="0 takes a free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--max-sessions", type=whole(1), default=256, help="at once (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--idle-timeout",
+        type=_some_seconds,
+        default=600.0,
+        metavar="SECONDS",
+        help="until a silent session is closed (default: %(default)s)",
+    )
+    parser.add_argument("--no-web", action="store_true", help="without the page for people")
+
+
+def _table_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", required=True, help="of the server: http://HOST:PORT")
+    parser.add_argument("--pack", help="(default: classic, or arena where a split is named)")
+    parser.add_argument("--scenario", help="a classic failure (default: the seed draws one)")
+    parser.add_argument("--tier", help="(default: hard)")
+    parser.add_argument("--split", help="a split of the arena pack (default: train)")
+    parser.add_argument("--seed", type=whole(0), help="(default: drawn)")
+    parser.add_argument("--max-steps", type=whole(1), help="limit (default: the tier's)")
+    parser.add_argument(
+        "--turn-timeout",
+        type=_some_seconds,
+        metavar="SECONDS",
+        help="until a silent seat ends the table (default, and most: the server's idle time-out)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _seat_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", required=True, help="of the server: http://HOST:PORT")
+    parser.add_argument("--token", required=True, help="of the seat, from chaosops table")
+    parser.add_argument(
+        "--policy", default="heuristic", help="a policy or a model (default: %(default)s)"
+    )
+    parser.add_argument("--seed", type=whole(0), default=0, help="for what the policy draws")
+    parser.add_argument(
+        "--received", type=Path, metavar="FILE", help="write every message of the server to it"
+    )
 
 
 def _train_options(parser: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ _POLICIES = {
 }
 
 POLICY_NAMES = tuple(_POLICIES)
-MODEL_FORMS = ("local:smollm2", "hf:OWNER/NAME", "openai:MODEL@URL", "PATH")
+MODEL_FORMS = ("trained", "local:smollm2", "hf:OWNER/NAME", "openai:MODEL@URL", "PATH")
 
 
 def load_policy(name: str) -> Policy:

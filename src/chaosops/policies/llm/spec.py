@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.trained import BASE, FORMAT, trained_adapter
 
+TRAINED = "trained"
 KINDS = ("local", "hf", "openai")
 OPTIONS = {
     "adapter": "a LoRA adapter: a PEFT folder, or a GGUF file for llama.cpp",
@@ -64,8 +66,12 @@ def is_model(text: str) -> bool:
     """
     >>> is_model("local:smollm2"), is_model("heuristic"), is_model("./adapter-of-mine")
     (True, False, True)
+    >>> is_model("trained"), is_model("trained+runtime=transformers")
+    (True, True)
     """
     head = _OPTION.split(text, maxsplit=1)[0]
+    if head == TRAINED:
+        return True
     return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
 
 
@@ -86,6 +92,11 @@ def read_spec(text: str) -> ModelSpec:
         raise UnknownName("option", unknown[1], OPTIONS)
     if empty := [name for name, value in options.items() if not value]:
         raise BadInput(f"option {empty[0]} in {shown!r} is empty: {OPTIONS[empty[0]]}")
+    if head == TRAINED:
+        if fixed := sorted({"adapter", "format"} & set(options)):
+            raise BadInput(f"{fixed[0]} of {TRAINED!r} is its own; write local:{BASE}+{fixed[0]}=…")
+        own = {"adapter": str(trained_adapter()), "format": FORMAT}
+        return ModelSpec(text, "local", BASE, options=own | options)
     kind, _, model = head.partition(":")
     if kind not in KINDS:
         return ModelSpec(text, "path", str(Path(head).expanduser()), options=options)

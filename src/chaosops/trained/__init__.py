@@ -1,0 +1,16 @@
+"""The adapter that ships: its weights, card, training record and evaluations, as data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+BASE = "smollm2"
+FORMAT = "menu"
+
+
+def trained_adapter() -> Path:
+    """``CHAOSOPS_TRAINED`` puts another adapter in its place."""
+    if other := os.environ.get("CHAOSOPS_TRAINED"):
+        return Path(other).expanduser()
+    return Path(__file__).parent / "adapter"
