@@ -257,7 +257,11 @@ def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
 def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:
     code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
     assert code == 0
-    assert out.index("seed 42") < out.index("| policy") < out.index("rogue_vs_mttr.png")
+    assert "random against trained" in out
+    assert "trained is smollm2 with adapter sha256:" in out
+    assert "3 replies" in out
+    assert out.index("ROGUE CAUGHT") < out.index("| policy") < out.index("rogue_vs_mttr.png")
+    assert "flag_rogue autoscaler" in (tmp_path / "demo" / "trained_episode.html").read_text()
     assert (tmp_path / "demo" / "comparison_curve.png").exists()
 
 

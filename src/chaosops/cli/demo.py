@@ -6,21 +6,21 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from chaosops.cli.evaluate import evaluate_with_progress, report
 from chaosops.cli.watch import show
+from chaosops.core.episode import Episode
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.scenario import BY_HAND_LIMIT
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import make_scenario
+from chaosops.policies.registry import load_policy
 from chaosops.report import figures
 from chaosops.report.episode_html import episode_html
-from chaosops.report.transcript import transcript
-from chaosops.rollout import load_team, play
 
-_MODEL = "local:smollm2"
-_MODEL_STEPS = 8
 _POLICIES = ["random", "keyword", "heuristic", "oracle"]
 
 
@@ -28,32 +28,30 @@ def execute(args: argparse.Namespace) -> int:
     figures.require_matplotlib()
     folder = open_folder(args.out)
     scenario = make_scenario("autoscaler_cost_cut", tier="hard", seed=42, limit=BY_HAND_LIMIT)
-    print("One incident, two teams, the same seed: random against oracle.\n")
-    show(scenario, ["random", "oracle"], args.frame_delay)
-    _show_model(folder, args.command_line)
+    print("One incident, two teams, the same seed: random against trained.\n")
+    # Loaded first, so that the screen does not stand still.
+    status = load_policy("trained").status()
+    start = time.perf_counter()
+    _, episode = show(scenario, ["random", "trained"], args.frame_delay)
+    _tell_model(episode, status, time.perf_counter() - start)
+    document = folder / "trained_episode.html"
+    facts = {"command": args.command_line, "policy_status": status}
+    write_text(document, episode_html(episode, facts))
+    print(f"its prompts and replies: {document}")
     print("\nThe published matrix: 55 episodes per policy.\n")
     results = evaluate_with_progress(_POLICIES, scenarios("published"), args.command_line)
     report(results, folder, draw=True)
     me = os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "chaosops" else "chaosops"
-    print(f"\nNext: {me} watch --scenario rogue_deploy_bot --policy heuristic --versus oracle")
+    print("\nNext: the trained model in the same table (a few minutes on a CPU):")
+    print(f"      {me} eval --matrix published --policies heuristic,oracle,trained")
+    print(f"      {me} watch --pack arena --tier hard --seed 3 --policy heuristic --versus trained")
     print(f"      {me} play --role oversight")
     return 0
 
 
-def _show_model(folder: Path, command: str) -> None:
-    """A real language model in all four seats; untrained, it shows what there is to learn."""
-    scenario = make_scenario("autoscaler_cost_cut", tier="hard", seed=42, limit=_MODEL_STEPS)
-    print(f"\nThe same incident, {_MODEL} (untrained, on this CPU) in all four seats.\n")
-    team = load_team(_MODEL)
-    start = time.perf_counter()
-    episode = play(scenario, team)
-    seconds = time.perf_counter() - start
-    print(transcript(episode))
-    status = team.status()
+def _tell_model(episode: Episode, status: Mapping[str, Any], seconds: float) -> None:
     print(
-        f"\n{status['model']} ({status['revision']}) on {status['backend']}: "
-        f"{episode.tokens_read:,} tokens read in {seconds:.1f} s"
+        f"\ntrained is {status['model']} with {status['adapter']} on {status['backend']}: "
+        f"{len(episode.exchanges)} replies, {episode.tokens_read:,} tokens read "
+        f"in {seconds:.1f} s with the pauses"
     )
-    document = folder / "model_episode.html"
-    write_text(document, episode_html(episode, {"command": command, "policy_status": status}))
-    print(f"prompts and replies: {document}")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.live import Live
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.report.transcript import transcript, versus_transcript
@@ -26,12 +27,13 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def show(scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False) -> None:
+def show(
+    scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False
+) -> list[Episode]:
     tables = [Table(Env(scenario), load_team(name)) for name in policies]
     console = Console()
     if plain or not console.is_terminal:
-        _print_lines(tables)
-        return
+        return _print_lines(tables)
     services = len(tables[0].env.world.public.rules.services)
     room = Room.for_height(console.height, services)
     # Two episodes need room side by side; a narrow terminal shows them one after the other.
@@ -40,6 +42,7 @@ def show(scenario: Scenario, policies: Sequence[str], delay: float, plain: bool 
     else:
         for table in tables:
             _animate(console, room, [table], delay)
+    return [table.episode for table in tables]
 
 
 def _animate(console: Console, room: Room, tables: Sequence[Table], delay: float) -> None:
@@ -63,7 +66,7 @@ def film(tables: Sequence[Table]) -> Iterator[list[Frame]]:
         yield list(frames)
 
 
-def _print_lines(tables: Sequence[Table]) -> None:
+def _print_lines(tables: Sequence[Table]) -> list[Episode]:
     for _ in watch(tables):
         pass
     episodes = [table.episode for table in tables]
@@ -71,3 +74,4 @@ def _print_lines(tables: Sequence[Table]) -> None:
         print(transcript(episodes[0]))
     else:
         print(versus_transcript(episodes))
+    return episodes
