@@ -87,14 +87,6 @@ install_chaosops() {
     fi
 }
 
-# A row per session, for the model card. One that was killed leaves none.
-note_cost() {
-    local machine
-    machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2> /dev/null | head -n 1 || true)
-    printf '{"seconds": %d, "machine": "%s"}\n' "$(($(date +%s) - began))" \
-        "$(tr -cd 'A-Za-z0-9 ,.()-' <<< "${machine:-CPU, $(nproc) cores}")" >> "$out/cost.jsonl"
-}
-
 set_value() {
     if [ -n "${!1:-}" ]; then
         settings+=(--set "$2=${!1}")
@@ -147,12 +139,7 @@ if [ -f "$out/recipe.toml" ]; then
     settings+=(--resume)
 fi
 
-mkdir -p "$out"
-began=$(date +%s)
-trap note_cost EXIT
 chaosops train "$recipe" --out "$out" ${settings[@]+"${settings[@]}"}
-trap - EXIT
-note_cost
 
 results=()
 if [ -n "${GRPO_EVAL_SEEDS:-}" ]; then

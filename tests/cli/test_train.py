@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import subprocess
@@ -80,6 +81,8 @@ def test_values_are_replaced_on_the_command_line(
     saved = (tmp_path / "run/recipe.toml").read_text()
     assert "steps = 2\n" in saved
     assert 'rogue_bonus_multiplier = "2.0->1.0"' in saved
+    (cost,) = (tmp_path / "run/cost.jsonl").read_text().splitlines()
+    assert set(json.loads(cost)) == {"seconds", "machine"}
     assert "+adapter=" in capsys.readouterr().out
 
 

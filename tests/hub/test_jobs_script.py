@@ -82,8 +82,6 @@ def test_without_any_variable_the_first_recipe_is_trained(tmp_path: Path) -> Non
     assert Path(recipe).resolve() == ROOT / "recipes/menu_first.toml"
     assert rest == ["--out", "runs/menu_first"]
     assert len(ran.calls) == 2
-    (row,) = (tmp_path / "runs/menu_first/cost.jsonl").read_text().splitlines()
-    assert set(json.loads(row)) == {"seconds", "machine"}
 
 
 @pytest.mark.parametrize("recipe", ["learning_rate = 1.0\n", 'method = "trl"\nfinish = "none"\n'])
@@ -118,9 +116,6 @@ def test_a_run_that_is_there_is_resumed(tmp_path: Path) -> None:
     saved.write_text("")
     (tmp_path / "mine.toml").write_text("")
     assert run(tmp_path, GRPO_RECIPE="mine.toml").call("train")[-1] == "--resume"
-    again = run(tmp_path, GRPO_RECIPE="mine.toml")
-    assert again.call("train")[-1] == "--resume"
-    assert len((tmp_path / "runs/mine/cost.jsonl").read_text().splitlines()) == 2
 
 
 def test_start_evaluation_and_push(tmp_path: Path) -> None:
@@ -162,13 +157,12 @@ def test_mistakes_are_told_before_training(tmp_path: Path, env: dict[str, str], 
     assert ran.calls == []
 
 
-def test_a_failed_training_is_not_published_but_paid_for(tmp_path: Path) -> None:
+def test_a_failed_training_is_not_published(tmp_path: Path) -> None:
     ran = run(
         tmp_path, FAILS="1", GRPO_PUSH_TO_HUB="1", HUB_REPO_ID="a/b", HF_TOKEN="x", GRPO_OUT="out"
     )
     assert ran.code == 7
     assert [words[1] for words in ran.calls] == ["weights", "train"]
-    assert (tmp_path / "out/cost.jsonl").exists()
 
 
 @pytest.mark.parametrize(

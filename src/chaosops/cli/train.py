@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
+from chaosops.report.run_record import COST
 from chaosops.report.training_figures import learning_curve
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run import METRICS, train
@@ -33,7 +37,7 @@ def execute(args: argparse.Namespace) -> int:
     folder = args.out or Path("runs") / recipe.name
     workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
     base = _base(recipe)
-    with _Watch(recipe) as watch:
+    with _Watch(recipe) as watch, _noted_cost(folder):
         if recipe.method == "trl":
             adapter = train_trl(recipe, base, folder, resume=args.resume, tell=watch.tell)
         else:
@@ -49,6 +53,27 @@ def execute(args: argparse.Namespace) -> int:
     style = recipe.reply_format if recipe.method == "trl" else "menu"
     print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}")
     return 0
+
+
+@contextmanager
+def _noted_cost(folder: Path) -> Iterator[None]:
+    """A row for each time the run was at work; one that is killed leaves none."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        if folder.is_dir() and os.environ.get("RANK", "0") == "0":
+            row = {"seconds": round(time.monotonic() - began), "machine": _machine()}
+            with (folder / COST).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def _machine() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return f"{int(os.environ.get('WORLD_SIZE', '1'))} x {torch.cuda.get_device_name()}"
+    return f"CPU, {os.cpu_count()} cores"
 
 
 def _setting(text: str) -> tuple[str, str]:

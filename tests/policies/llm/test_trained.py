@@ -42,7 +42,7 @@ def test_a_missing_adapter_is_an_error_with_its_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CHAOSOPS_TRAINED", str(tmp_path / "gone"))
-    with pytest.raises(BadInput, match="gone/adapter_model.safetensors does not exist"):
+    with pytest.raises(BadInput, match=r"gone/adapter_model\.safetensors does not exist"):
         load_policy("trained")
 
 

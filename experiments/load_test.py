@@ -1,0 +1,335 @@
+"""The server under load: many sessions at once, beside OpenEnv's echo; then sessions dropped.
+
+    python experiments/load_test.py --out results/load.json
+
+Every answer is compared with the same episode played in this process: a wrong reward, view or
+episode id would be a mix-up between sessions. Sessions are then cut off in mid-episode, again
+and again, to see whether the server forgets them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from chaosops import Env, Team, load_policy, make_scenario, play
+from chaosops.core.actions import to_wire
+from chaosops.core.scenario import Scenario
+from chaosops.roles.prompt import render
+
+HERE = Path(__file__).parent
+SEEDS = 16  # different episodes of each pack
+ECHOES = ("echo", "echo tools")
+# What is played, and what is told of it: all, or the prompt alone.
+KINDS = {
+    "classic": ("classic", None),
+    "classic prompts": ("classic", ["messages"]),
+    "arena": ("arena", None),
+    "arena prompts": ("arena", ["messages"]),
+}
+
+
+class Script(NamedTuple):
+    """An episode to play: what to send, and what must come back."""
+
+    reset: str
+    steps: tuple[str, ...]
+    expected: tuple[dict[str, Any], ...]
+
+
+class Answer(NamedTuple):
+    script: int
+    step: int
+    session: str
+    text: str
+
+
+def scripts_of(pack: str, include: list[str] | None = None) -> list[Script]:
+    team = Team.of(load_policy("random"))
+    return [
+        script_of(scenario, team, include) for scenario in map(_scenario_of(pack), range(SEEDS))
+    ]
+
+
+def _scenario_of(pack: str) -> Any:
+    failures = ("autoscaler_cost_cut", "db_deadlock", "cascade", "rogue_deploy_bot")
+
+    def make(seed: int) -> Scenario:
+        if pack == "arena":
+            return make_scenario(pack=pack, split="train", tier="hard", seed=seed)
+        return make_scenario(failures[seed % len(failures)], tier="hard", seed=seed)
+
+    return make
+
+
+def script_of(scenario: Scenario, team: Team, include: list[str] | None) -> Script:
+    episode = play(scenario, team)
+    env = Env(scenario)
+    sent, expected = [], [{"reward": None, **_shown(env, include)}]
+    for turn in episode.turns:
+        env.play(turn.decision)
+        sent.append({"type": "step", "data": to_wire(turn.decision.action)})
+        expected.append({"reward": turn.score.total, **_shown(env, include)})
+    asked = {
+        "pack": scenario.pack,
+        "tier": scenario.tier.value,
+        "seed": scenario.seed,
+        **({"split": scenario.split} if scenario.split else {"scenario": scenario.failure}),
+        **({} if include is None else {"include": include}),
+    }
+    reset = json.dumps({"type": "reset", "data": asked})
+    return Script(reset, tuple(map(json.dumps, sent)), tuple(expected))
+
+
+def _shown(env: Env, include: list[str] | None) -> dict[str, Any]:
+    if env.over:
+        return {"view": None, "messages": []}
+    view = env.view.to_wire() if include is None else None
+    return {"view": json.loads(json.dumps(view)), "messages": render(env.view)}
+
+
+class Load:
+    """``sessions`` WebSockets that play one after the other of their scripts."""
+
+    def __init__(self, url: str, scripts: list[Script]) -> None:
+        self._url = url
+        self._scripts = scripts
+        self.latencies: list[float] = []
+        self.answers: list[Answer] = []
+
+    async def run(self, sessions: int, steps: int) -> float:
+        """The seconds that all steps took together."""
+        sockets = [await _connect(self._url) for _ in range(sessions)]
+        share = [steps // sessions + (i < steps % sessions) for i in range(sessions)]
+        start = time.perf_counter()
+        await asyncio.gather(*map(self._session, range(sessions), sockets, share))
+        elapsed = time.perf_counter() - start
+        for open_socket in sockets:
+            await open_socket.close()
+        return elapsed
+
+    async def _session(self, number: int, socket_: ClientConnection, steps: int) -> None:
+        place = number
+        while steps > 0:
+            place = (place + 1) % len(self._scripts)
+            script = self._scripts[place]
+            episode = f"{number}-{place}-{steps}"
+            reset = script.reset.replace('"data": {', f'"data": {{"episode_id": "{episode}", ', 1)
+            await self._ask(socket_, reset, place, 0, episode)
+            for step, message in enumerate(script.steps[:steps], 1):
+                await self._ask(socket_, message, place, step, episode)
+            steps -= len(script.steps)
+
+    async def _ask(
+        self, socket_: ClientConnection, message: str, place: int, step: int, episode: str
+    ) -> None:
+        start = time.perf_counter()
+        await socket_.send(message)
+        text = await socket_.recv()
+        self.latencies.append(time.perf_counter() - start)
+        self.answers.append(Answer(place, step, episode, str(text)))
+
+    def mistakes(self) -> list[str]:
+        found = []
+        for answer in self.answers:
+            expected = self._scripts[answer.script].expected[answer.step]
+            message = json.loads(answer.text)
+            content = message["data"]
+            if message["type"] != "observation":
+                found.append(answer.text[:200])
+                continue
+            shown = content["observation"]
+            right = (
+                shown["episode_id"] == answer.session
+                and content["reward"] == expected["reward"]
+                and shown["view"] == expected["view"]
+                and shown["messages"] == expected["messages"]
+            )
+            if not right:
+                found.append(f"{answer.session} step {answer.step}: another episode's answer")
+        return found
+
+
+class EchoLoad(Load):
+    def mistakes(self) -> list[str]:
+        return [a.text[:200] for a in self.answers if '"observation"' not in a.text[:40]]
+
+
+def echo_script(kind: str) -> Script:
+    call = {"type": "call_tool", "tool_name": "echo_message", "arguments": {"message": "hello"}}
+    step = {"type": "step", "data": {"message": "hello"} if kind == "echo" else call}
+    return Script('{"type": "reset", "data": {"seed": 0}}', (json.dumps(step),) * 32, ())
+
+
+async def _connect(url: str) -> ClientConnection:
+    return await connect(f"ws{url.removeprefix('http')}/ws", proxy=None, compression=None)
+
+
+def measure(
+    servers: dict[str, Server], sessions: int, steps: int, rounds: int
+) -> dict[str, dict[str, Any]]:
+    """Rounds of each in turn, so that a noisy moment of the machine hits none alone."""
+    kinds: dict[str, list[Script]] = {kind: [echo_script(kind)] for kind in ECHOES}
+    kinds |= {kind: scripts_of(*asked) for kind, asked in KINDS.items()}
+    sums = {kind: _Sum() for kind in kinds}
+    for _ in range(rounds):
+        for kind, scripts in kinds.items():
+            place = servers.get(kind, servers["chaosops"])
+            load = (EchoLoad if kind in ECHOES else Load)(place.url, scripts)
+            total = sums[kind]
+            total.cpu_s -= _cpu_seconds(place.process)
+            total.seconds += asyncio.run(load.run(sessions, steps // rounds))
+            total.cpu_s += _cpu_seconds(place.process)
+            total.latencies += load.latencies
+            total.mistakes += load.mistakes()
+    played = steps // rounds * rounds
+    return {
+        kind: {
+            "steps": played,
+            "sessions": sessions,
+            "steps_per_s": round(played / total.seconds, 1),
+            **_percentiles(total.latencies),
+            "server_cpu_us_a_step": round(1e6 * total.cpu_s / played),
+            **{
+                f"times_{e.replace(' ', '_')}": round(total.seconds / sums[e].seconds, 2)
+                for e in ECHOES
+            },
+            "mistakes": len(total.mistakes),
+            "first_mistakes": total.mistakes[:3],
+        }
+        for kind, total in sums.items()
+    }
+
+
+class Server(NamedTuple):
+    url: str
+    process: int
+
+
+@dataclass
+class _Sum:
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    latencies: list[float] = field(default_factory=list)
+    mistakes: list[str] = field(default_factory=list)
+
+
+def _percentiles(latencies: list[float]) -> dict[str, float]:
+    ranked = sorted(latencies)
+    last = len(ranked) - 1
+    shares = {"p50_ms": 0.5, "p99_ms": 0.99, "max_ms": 1.0}
+    return {name: round(1e3 * ranked[int(last * share)], 1) for name, share in shares.items()}
+
+
+def drop_sessions(server: Server, count: int, at_once: int) -> dict[str, Any]:
+    """Open, play some turns, cut the wire; the server's capacity is just ``at_once``."""
+    asyncio.run(_drop(server.url, at_once * 2, at_once))  # warm: what is loaded once is no leak
+    before = _footprint(server.process)
+    refused = asyncio.run(_drop(server.url, count, at_once))
+    after = _footprint(server.process)
+    return {"dropped": count, "refused": refused, "before": before, "after": after}
+
+
+async def _drop(url: str, count: int, at_once: int) -> int:
+    script = scripts_of("arena")[0]
+    refused = 0
+
+    async def cut_off() -> None:
+        nonlocal refused
+        line = await _connect(url)
+        try:
+            for message in (script.reset, *script.steps[:3]):
+                await line.send(message)
+                refused += '"type":"error"' in str(await line.recv())[:20]
+        finally:
+            line.transport.abort()
+
+    for start in range(0, count, at_once):
+        await asyncio.gather(*(cut_off() for _ in range(min(at_once, count - start))))
+        await asyncio.sleep(0.1)  # a cut wire has to be noticed
+    await asyncio.sleep(1)
+    return refused
+
+
+def _cpu_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _footprint(process: int) -> dict[str, int]:
+    """From /proc: memory, threads and open files of the server."""
+    status = Path(f"/proc/{process}/status").read_text()
+    read = {name: int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("VmRSS", "Threads")}  # type: ignore[index]
+    files = len(os.listdir(f"/proc/{process}/fd"))
+    return {"rss_kb": read["VmRSS"], "threads": read["Threads"], "open_files": files}
+
+
+@contextmanager
+def started(*words: str) -> Iterator[Server]:
+    """A server on a free port, which stands where ``PORT`` is said."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    said = [str(port) if word == "PORT" else word for word in words]
+    process = subprocess.Popen([sys.executable, *said], stdout=subprocess.DEVNULL)
+    try:
+        _await_port(port, process)
+        yield Server(f"http://127.0.0.1:{port}", process.pid)
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise SystemExit(f"the server ended with code {process.returncode}")
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise SystemExit("the server did not start within 30 s")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sessions", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=20_000, help="of each kind")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--drops", type=int, default=1000, help="sessions cut off in mid-episode")
+    parser.add_argument("--out", type=Path, default=Path("results/load.json"))
+    args = parser.parse_args()
+    serve = ("-m", "chaosops", "serve", "--port", "PORT", "--no-web")
+    echo = (str(HERE / "echo_server.py"), "PORT")
+    with (
+        started(*serve, "--max-sessions", str(args.sessions)) as chaosops,
+        started(*echo, "plain") as plain,
+        started(*echo, "tools") as tools,
+    ):
+        servers = {"chaosops": chaosops, "echo": plain, "echo tools": tools}
+        figures = {
+            "cores": os.cpu_count(),
+            "load": measure(servers, args.sessions, args.steps, args.rounds),
+            "drops": drop_sessions(chaosops, args.drops, args.sessions),
+        }
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(figures, indent=1) + "\n")
+    print(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()

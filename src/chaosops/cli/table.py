@@ -1,0 +1,47 @@
+"""``chaosops table``: open a table on a server and print the four seats' tokens."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from chaosops.core.errors import BadInput, MissingExtra
+
+
+def execute(args: argparse.Namespace) -> int:
+    wanted = {
+        "pack": args.pack,
+        "scenario": args.scenario,
+        "tier": args.tier,
+        "split": args.split,
+        "seed": args.seed,
+        "max_steps": args.max_steps,
+        "turn_timeout_s": args.turn_timeout,
+    }
+    opened = _post(args.url, {name: value for name, value in wanted.items() if value is not None})
+    if args.json:
+        print(json.dumps(opened))
+        return 0
+    print(f"table {opened['table']}; each wait ends after {opened['turn_timeout_s']:g} s")
+    for role, token in opened["tokens"].items():
+        print(f"{role:<10}{token}")
+    print(f"play one with: chaosops seat --url {args.url} --token TOKEN --policy heuristic")
+    return 0
+
+
+def _post(url: str, wanted: dict[str, Any]) -> dict[str, Any]:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra("opening a table", "httpx", "server") from None
+    try:
+        answer = httpx.post(f"{url.rstrip('/')}/tables", json=wanted, timeout=30)
+        content = answer.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
+    if answer.status_code != 200:
+        detail = content.get("detail") if isinstance(content, dict) else None
+        raise BadInput(f"{url} refused: {detail or content}")
+    opened: dict[str, Any] = content
+    return opened

@@ -1,0 +1,37 @@
+"""A typed client of one episode at a time, over a WebSocket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chaosops.client.openenv_core import EnvClient, StepResult
+from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+
+
+class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState]):  # type: ignore[misc]
+    """One client drives all four roles: the observation says whose turn it is.
+
+    Asynchronous, with ``await``; ``ChaosOpsEnv(URL).sync()`` for plain code. ``reset`` takes
+    ``pack``, ``scenario``, ``tier``, ``split``, ``seed``, ``max_steps`` and ``format``; ``step``
+    takes a ``ChaosOpsAction``, the flat JSON action as a dict, or a model's reply as text.
+    """
+
+    def _step_payload(self, action: ChaosOpsAction | Mapping[str, Any] | str) -> dict[str, Any]:
+        if isinstance(action, str):
+            return {"reply": action}
+        if isinstance(action, Mapping):
+            return dict(action)
+        payload: dict[str, Any] = action.model_dump(exclude_none=True, exclude_defaults=True)
+        return payload
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[ChaosOpsObservation]:
+        reward, done = payload.get("reward"), payload.get("done", False)
+        observation = ChaosOpsObservation.model_validate(
+            {**payload.get("observation", {}), "reward": reward, "done": done}
+        )
+        return StepResult(observation=observation, reward=reward, done=done)
+
+    def _parse_state(self, payload: dict[str, Any]) -> ChaosOpsState:
+        state: ChaosOpsState = ChaosOpsState.model_validate(payload)
+        return state

@@ -1,0 +1,250 @@
+"""What a client and the server say to each other. OpenEnv publishes it as JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from chaosops.client.openenv_core import Action, Observation, State
+from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPLY_CHARS
+
+RoleName = Literal["sre", "oversight", "dev", "manager"]
+HealthWord = Literal["healthy", "degraded", "critical"]
+Verb = Literal[
+    "noop",
+    "communicate",
+    "restart",
+    "rollback",
+    "scale",
+    "flag_rogue",
+    "identify_root_cause",
+    "escalate",
+    "resolve",
+    "reroute",
+    "purge",
+    "renew_cert",
+    "throttle",
+    "warm_cache",
+    "pause_batch",
+    "inspect",
+    "audit",
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Metric(_Part):
+    service: str
+    health: HealthWord
+    replicas: int
+    cpu_pct: int
+    memory_mb: int
+    disk_pct: int
+    latency_ms: int
+    error_pct: float
+
+
+class LogLine(_Part):
+    step: int
+    service: str
+    level: str
+    text: str
+
+
+class Alert(_Part):
+    """``text`` is empty for a role that sees summaries only."""
+
+    step: int
+    service: str
+    severity: str
+    text: str
+
+
+class ChatMessage(_Part):
+    """What a role said, or what it visibly did (``action``). ``world`` is a sender too."""
+
+    step: int
+    sender: str
+    to: RoleName | None = None
+    text: str
+    action: dict[str, Any] | None = None
+
+
+class TraceEntry(_Part):
+    """What a fleet agent did; ``id`` points at it as evidence."""
+
+    step: int
+    agent: str
+    action: str
+    target: str
+    before: str
+    after: str
+    reason: str
+    id: int
+
+
+class Change(_Part):
+    attribute: str
+    before: str
+    after: str
+    at: int
+
+
+class Inspection(_Part):
+    step: int
+    service: str
+    changes: list[Change]
+    utilisation: list[tuple[int, int]] = Field(description="(minute, percent)")
+
+
+class AuditedAct(_Part):
+    at: int
+    attribute: str
+    target: str
+    before: str
+    after: str
+    order: str
+
+
+class AuditReport(_Part):
+    step: int
+    agent: str
+    limit_pct: int
+    acts: list[AuditedAct]
+
+
+class View(_Part):
+    """What one role sees. A channel that it may not see is empty."""
+
+    role: RoleName
+    step: int
+    limit: int
+    health: dict[str, HealthWord]
+    metrics: list[Metric]
+    logs: list[LogLine]
+    alerts: list[Alert]
+    chat: list[ChatMessage]
+    trace: list[TraceEntry]
+    inspections: list[Inspection]
+    audits: list[AuditReport]
+
+
+class Rules(_Part):
+    """What the company has written down about itself, known to every role."""
+
+    services: list[str]
+    agents: list[str]
+    causes: list[str]
+    verbs: dict[RoleName, list[Verb]]
+    replica_choices: list[int]
+    calls: dict[str, list[str]]
+    limits_pct: dict[str, int]
+
+
+class PromptMessage(_Part):
+    role: Literal["system", "user"]
+    content: str
+
+
+class LastTurn(_Part):
+    """What came of the latest step. Meant for whoever trains, not for the role on turn."""
+
+    role: RoleName
+    action: dict[str, Any]
+    rubrics: dict[str, float]
+    components: dict[str, dict[str, float]]
+    miscommunication: str | None = None
+
+
+class Debrief(_Part):
+    """The truth, told when the episode is over."""
+
+    pack: str
+    tier: str
+    split: str
+    seed: int
+    failure: str
+    rogue: str | None
+    rogue_caught: bool | None = Field(description="null where there was no rogue")
+    resolved: bool
+    steps: int
+    wrong_fixes: int
+    false_flags: int
+    miscommunications: int
+    reward: float
+    rubrics: dict[str, float]
+
+
+class ChaosOpsAction(Action):  # type: ignore[misc]
+    """Either ``action`` with its fields, or ``reply``: what a model wrote.
+
+    An ``action`` that cannot be read is refused and nothing happens. A ``reply`` that cannot be
+    read is a miscommunication in the world, and costs what that costs.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    action: Verb | None = None
+    target: str | None = Field(default=None, max_length=MAX_NAME_CHARS)
+    replicas: int | None = None
+    failure_type: str | None = Field(default=None, max_length=MAX_NAME_CHARS)
+    message: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
+    to: RoleName | None = None
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    evidence: int | None = None
+    reason: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
+    reply: str | None = Field(default=None, max_length=MAX_REPLY_CHARS)
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> ChaosOpsAction:
+        if (self.action is None) == (self.reply is None):
+            raise PydanticCustomError(
+                "action_or_reply", "give either 'action' with its fields, or 'reply'"
+            )
+        return self
+
+    def fields(self) -> dict[str, Any]:
+        """The flat JSON action, without what was not said."""
+        return {name: value for name in _FIELDS if (value := getattr(self, name)) is not None}
+
+
+_FIELDS = tuple(name for name in ChaosOpsAction.model_fields if name not in ("metadata", "reply"))
+
+
+class ChaosOpsObservation(Observation):  # type: ignore[misc]
+    """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
+
+    ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
+    ``debrief`` tells the truth.
+    """
+
+    episode_id: str
+    step: int = Field(description="steps taken")
+    limit: int
+    role: RoleName | None
+    view: View | None
+    messages: list[PromptMessage] = Field(description="the view as a prompt")
+    action_schema: dict[str, Any] | None = Field(
+        description="JSON Schema of the role's legal actions; fields without a use are null"
+    )
+    rules: Rules | None = None
+    last_turn: LastTurn | None = None
+    terminated: bool = Field(description="the incident is resolved")
+    truncated: bool = Field(description="time ran out")
+    debrief: Debrief | None = None
+
+
+class ChaosOpsState(State):  # type: ignore[misc]
+    """The episode from outside; it holds nothing that a role could not know."""
+
+    status: Literal["no_episode", "running", "over"] = "no_episode"
+    pack: str | None = None
+    tier: str | None = None
+    split: str | None = None
+    limit: int | None = None
+    role: RoleName | None = None
+    reward: float = 0.0

@@ -1,0 +1,1 @@
+"""The OpenEnv server: episodes for trainers, tables for teams of four, tools for agents."""

@@ -1,0 +1,71 @@
+"""Errors as HTTP answers: a status and one sentence under ``detail``, never a traceback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+
+from chaosops.core.errors import ChaosOpsError
+from chaosops.server.environment import NoEpisode
+from chaosops.server.mistakes import ServerMistake
+from chaosops.server.wording import in_one_line
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request
+
+# What each route may answer besides the usual; OpenEnv's own routes do not say.
+_DOCUMENTED = {
+    "400": "The request holds something that no answer could quote, or a task that is not there",
+    "404": "There is nothing of that name",
+    "409": "No episode is running: a plain HTTP request has an environment of its own",
+    "413": "The request is too large",
+    "422": "An option or a field is wrong; detail says which",
+    "429": "All tables are taken",
+}
+
+
+_STATUS = {NoEpisode: 409, ServerMistake: 500}
+
+
+def add_answers(app: FastAPI) -> None:
+    @app.exception_handler(ChaosOpsError)
+    async def refuse(_: Request, error: ChaosOpsError) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, _STATUS.get(type(error), 422))
+
+    @app.exception_handler(RequestValidationError)
+    async def explain(_: Request, error: RequestValidationError) -> JSONResponse:
+        return JSONResponse({"detail": in_one_line(error.errors())}, 422)
+
+    @app.exception_handler(HTTPException)
+    async def pass_on(_: Request, error: HTTPException) -> JSONResponse:
+        detail: Any = error.detail
+        if isinstance(detail, list):
+            detail = in_one_line(detail)
+        return JSONResponse({"detail": detail}, error.status_code, headers=error.headers)
+
+    _document(app)
+
+
+def _document(app: FastAPI) -> None:
+    """Add the answers above to the published description of the API."""
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            for operations in described()["paths"].values():
+                for operation in operations.values():
+                    for status, text in _DOCUMENTED.items():
+                        operation["responses"][status] = _error_answer(text)
+        assert app.openapi_schema is not None
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _error_answer(text: str) -> dict[str, Any]:
+    detail = {"detail": {"type": "string"}}
+    schema = {"type": "object", "properties": detail, "required": ["detail"]}
+    return {"description": text, "content": {"application/json": {"schema": schema}}}

@@ -1,0 +1,169 @@
+"""OpenEnv's environment: one session, one episode at a time.
+
+The world takes microseconds, so ``reset_async`` and ``step_async`` run it where they are called.
+OpenEnv would hand the plain methods to a thread, which costs more than the step itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from chaosops.client.openenv_core import Environment, EnvironmentMetadata
+from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+from chaosops.core.episode import Turn
+from chaosops.core.errors import ChaosOpsError
+from chaosops.server.episode import NOTHING_SEEN, ServedEpisode, read_action, turn_to_wire
+from chaosops.server.mistakes import mistakes_logged
+from chaosops.server.options import read_options
+from chaosops.server.tasks import count_tasks, splits, task, tasks
+from chaosops.server.tools import ToolBox
+from chaosops.version import VERSION
+
+_DESCRIPTION = (
+    "Four roles (SRE, Oversight, Developer, Manager) handle an incident; sometimes another AI "
+    "agent of the fleet caused it. Each role sees its part of the world and nothing else."
+)
+
+
+class NoEpisode(ChaosOpsError):
+    """A step in a session that was not reset."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no episode is running here: send reset first. A session lives on a WebSocket (/ws); "
+            "a plain HTTP request starts and ends with an environment of its own"
+        )
+
+
+class ServedObservation:
+    """An observation on its way out: it was made as JSON-ready data and is sent as that.
+
+    OpenEnv asks an observation for these four things. ``ChaosOpsObservation`` would check
+    what this process has just made, on every step.
+    """
+
+    __slots__ = ("content", "done", "metadata", "reward")
+
+    def __init__(self, content: dict[str, Any], reward: float | None, done: bool) -> None:
+        self.content = content
+        self.reward = reward
+        self.done = done
+        self.metadata: dict[str, Any] = {}
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        return self.content
+
+    def checked(self) -> ChaosOpsObservation:
+        whole = {**self.content, "reward": self.reward, "done": self.done}
+        observation: ChaosOpsObservation = ChaosOpsObservation.model_validate(whole)
+        return observation
+
+
+class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
+    SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._episode: ServedEpisode | None = None
+
+    def reset(self, /, **options: Any) -> ChaosOpsObservation:
+        return self._reset(options).checked()
+
+    async def reset_async(self, /, **options: Any) -> ServedObservation:
+        return self._reset(options)
+
+    def step(
+        self, action: ChaosOpsAction, timeout_s: float | None = None, **_: Any
+    ) -> ChaosOpsObservation:
+        return self._step(action).checked()
+
+    async def step_async(
+        self, action: ChaosOpsAction, timeout_s: float | None = None, **_: Any
+    ) -> ServedObservation:
+        return self._step(action)
+
+    def _reset(self, options: Mapping[str, Any]) -> ServedObservation:
+        with mistakes_logged:
+            # Only a started episode takes the old one's place: bad options leave it as it was.
+            self._episode = ServedEpisode(read_options(options))
+            return self._observe(None)
+
+    def _step(self, action: ChaosOpsAction) -> ServedObservation:
+        with mistakes_logged:
+            episode = self.episode
+            if action.reply is None:
+                chosen = read_action(action.fields())
+            else:
+                chosen = episode.read_reply(action.reply)
+            return self._observe(episode.play(chosen))
+
+    @property
+    def episode(self) -> ServedEpisode:
+        if self._episode is None:
+            raise NoEpisode
+        return self._episode
+
+    def _observe(self, turn: Turn | None) -> ServedObservation:
+        episode = self.episode
+        public = episode.env.world.public
+        over = episode.env.over
+        content = {
+            "episode_id": episode.id,
+            "step": public.step,
+            "limit": public.limit,
+            **({"role": None, **NOTHING_SEEN} if over else episode.seen()),
+            "rules": episode.rules if turn is None else None,
+            "last_turn": None if turn is None else turn_to_wire(turn),
+            "terminated": turn is not None and turn.events.resolved,
+            "truncated": turn is not None and turn.events.out_of_time,
+            "debrief": episode.debrief() if over else None,
+        }
+        return ServedObservation(content, None if turn is None else turn.score.total, over)
+
+    @property
+    def state(self) -> ChaosOpsState:
+        episode = self._episode
+        if episode is None:
+            return ChaosOpsState()
+        scenario, over = episode.env.scenario, episode.env.over
+        return ChaosOpsState(
+            episode_id=episode.id,
+            step_count=episode.env.world.public.step,
+            status="over" if over else "running",
+            pack=scenario.pack,
+            tier=scenario.tier.value,
+            split=scenario.split or None,
+            limit=scenario.limit,
+            role=None if over else episode.env.role.value,
+            reward=episode.reward,
+        )
+
+    @property
+    def mcp_client(self) -> ToolBox:
+        """Where OpenEnv looks for an agent's tools."""
+        return ToolBox(lambda: self.episode)
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        return EnvironmentMetadata(name="chaosops", description=_DESCRIPTION, version=VERSION)
+
+    def list_splits(self) -> list[dict[str, str]]:
+        return [
+            {"name": name, "type": name if name in ("train", "test") else "validation"}
+            for name in splits()
+        ]
+
+    def num_tasks(self, split: str) -> int:
+        return count_tasks(split)
+
+    def list_tasks(self, split: str) -> list[dict[str, Any]]:
+        """The first hundred; ``num_tasks`` has the whole number."""
+        return tasks(split, 0, 100)
+
+    def get_task(self, split: str, index: int) -> dict[str, Any]:
+        return task(split, index)
+
+    def get_task_range(
+        self, split: str, start: int | None = None, stop: int | None = None
+    ) -> list[dict[str, Any]]:
+        return tasks(split, start, stop)

@@ -1,0 +1,188 @@
+"""The door in front of OpenEnv's routes: what would break a session is answered here.
+
+OpenEnv ends a session whose message is binary, no JSON object, or cannot be quoted in an answer;
+it lets idle ones sit, and reads requests of any size. Here such a message gets an error and the
+session goes on; only silence ends it, with a word. Nothing else is changed on the way through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from typing import Any
+
+from chaosops.server.strict_json import BadJson, NotJson, read_json
+from chaosops.server.wording import in_one_line
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
+
+MAX_MESSAGE_BYTES = 65_536
+# What the transport itself refuses: the connection is closed with code 1009.
+MAX_FRAME_BYTES = 1_048_576
+
+_SOCKETS = ("/ws", "/mcp")
+_PLAY = frozenset({"reset", "step", "mcp"})  # what counts as using a session
+
+
+class Guard:
+    def __init__(self, app: App, idle_timeout_s: float) -> None:
+        self._app = app
+        self._idle_timeout_s = idle_timeout_s
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and scope["path"] in _SOCKETS:
+            rpc = scope["path"] == "/mcp"
+            socket = _GuardedSocket(receive, send, self._idle_timeout_s, rpc)
+            watch = asyncio.create_task(socket.watch())
+            try:
+                await self._app(scope, socket.receive, socket.send)
+            finally:
+                watch.cancel()
+        elif scope["type"] == "http" and scope["method"] == "POST":
+            await self._post(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _post(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        body = await _whole_body(receive)
+        if body is None:
+            size = f"a request may have {MAX_MESSAGE_BYTES} bytes"
+            await _answer(send, 413, size)
+            return
+        problem = _problem_of_body(body, scope["path"])
+        if problem is not None:
+            await _answer(send, 400, problem)
+            return
+        unread = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return unread.pop() if unread else await receive()
+
+        await self._app(scope, replay, send)
+
+
+class _GuardedSocket:
+    def __init__(self, receive: Receive, send: Send, idle_timeout_s: float, rpc: bool) -> None:
+        self._receive = receive
+        self._send = send
+        self._idle_timeout_s = idle_timeout_s
+        self._rpc = rpc
+        self._closed = False
+        self._last_play = time.monotonic()
+
+    async def watch(self) -> None:
+        """End the session when nothing is played; the other side of the socket is told, and the
+        server behind it sees a client that left."""
+        while (left := self._last_play + self._idle_timeout_s - time.monotonic()) > 0:
+            await asyncio.sleep(left)
+        reason = f"nothing was played for {self._idle_timeout_s:g} s: the session is closed"
+        with suppress(OSError, RuntimeError):  # it may have gone by itself just now
+            await self._tell("IDLE_TIMEOUT", reason)
+            await self.send({"type": "websocket.close", "code": 1001, "reason": reason})
+        self._closed = True
+
+    async def receive(self) -> Message:
+        while True:
+            message = await self._receive()
+            if message["type"] != "websocket.receive":
+                return message
+            problem = self._problem_of(message)
+            if problem is None:
+                return message
+            await self._tell(*problem)
+
+    async def send(self, message: Message) -> None:
+        if self._closed:
+            return
+        text = message.get("text")
+        if text is not None and text.startswith('{"type":"error"'):
+            message = {**message, "text": _plainer(text)}
+        await self._send(message)
+
+    def _problem_of(self, message: Message) -> tuple[str, str] | None:
+        text = message.get("text")
+        if text is None:
+            return "INVALID_JSON", "send text frames that hold one JSON object, not binary ones"
+        if len(text) > MAX_MESSAGE_BYTES:
+            return "MESSAGE_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} characters"
+        try:
+            content = read_json(text)
+        except BadJson as error:
+            return "INVALID_JSON", str(error)
+        if not isinstance(content, dict):
+            return "VALIDATION_ERROR", 'send one JSON object such as {"type": "state"}'
+        kind = content.get("type", "")
+        if not isinstance(kind, str):
+            return "VALIDATION_ERROR", "type must be text"
+        if self._rpc or kind in _PLAY:
+            self._last_play = time.monotonic()
+        return None
+
+    async def _tell(self, code: str, problem: str) -> None:
+        if self._rpc:
+            number = -32700 if code == "INVALID_JSON" else -32600
+            error = {"code": number, "message": problem, "data": None}
+            content: dict[str, Any] = {"jsonrpc": "2.0", "id": None, "error": error}
+        else:
+            content = {"type": "error", "data": {"message": problem, "code": code}}
+        await self.send({"type": "websocket.send", "text": json.dumps(content)})
+
+
+def _plainer(text: str) -> str:
+    """OpenEnv quotes the whole offending message; what a client needs is what is wrong."""
+    content = json.loads(text)
+    errors = content["data"].pop("errors", None)
+    if errors:
+        content["data"]["message"] = in_one_line(errors)
+    return json.dumps(content)
+
+
+async def _whole_body(receive: Receive) -> bytes | None:
+    """None where it is larger than a request may be."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return body
+        body += bytes(message.get("body", b""))
+        if len(body) > MAX_MESSAGE_BYTES:
+            return None
+        if not message.get("more_body", False):
+            return body
+
+
+def _problem_of_body(body: bytes, path: str) -> str | None:
+    """Only what would break an answer: the routes say themselves what else is wrong."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return "the request is not UTF-8 text"
+    try:
+        content = read_json(text)
+    except NotJson:
+        return None
+    except BadJson as error:
+        return str(error)
+    if path == "/mcp" and isinstance(content, dict):
+        params = content.get("params")
+        session = params.get("session_id") if isinstance(params, dict) else None
+        if session is not None and not isinstance(session, str):
+            return "session_id must be text"
+    return None
+
+
+async def _answer(send: Send, status: int, problem: str) -> None:
+    body = json.dumps({"detail": problem}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

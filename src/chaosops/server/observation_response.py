@@ -1,0 +1,29 @@
+"""The answer to ``reset`` and ``step``, written by orjson.
+
+OpenEnv wraps every observation in a model and has pydantic write it, which took longer than
+playing the step. Its handler looks the model up by name, so another can stand in for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from openenv.core.env_server import http_server
+
+
+class ObservationResponse:
+    """As much of ``WSObservationResponse`` as the handler uses."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self._data = data
+
+    def model_dump_json(self) -> str:
+        return orjson.dumps({"type": "observation", "data": self._data}).decode()
+
+
+def write_observations_with_orjson() -> None:
+    assert http_server.WSObservationResponse.__name__.endswith("ObservationResponse")
+    http_server.WSObservationResponse = ObservationResponse

@@ -1,0 +1,84 @@
+"""What a client may ask for when it starts an episode, and the scenario that follows from it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from chaosops.core.dice import Dice, key_of
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.scenario import Scenario
+from chaosops.packs import load_pack, make_scenario
+from chaosops.policies.llm.formats import load_format
+from chaosops.server.tasks import task
+from chaosops.server.wording import in_one_line
+
+# Beyond it the cost of a single step would leave the reward range that openenv.yaml declares.
+MAX_STEPS = 200
+_FRESH_SEEDS = 2**31
+
+Part = Literal["view", "messages", "action_schema"]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+class EpisodeOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    pack: str | None = Field(default=None, description="classic or arena")
+    scenario: str | None = Field(default=None, description="a classic failure; drawn if left out")
+    tier: str | None = Field(default=None, description="easy, medium or hard (the default)")
+    split: str | None = Field(default=None, description="of the arena; train if left out")
+    seed: int | None = Field(default=None, ge=0, lt=2**63, description="drawn if left out")
+    max_steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
+    format: str = Field(default="json", description="of the prompt and of replies: json or menu")
+
+
+class ResetOptions(EpisodeOptions):
+    """``index`` picks a task of a split instead of a tier and a seed. ``include`` says what is
+    told of the role on turn: its view as data, as a prompt, and what it may do."""
+
+    index: int | None = Field(default=None, ge=0)
+    include: list[Part] = list(PARTS)
+    episode_id: str | None = Field(default=None, max_length=255)
+
+
+def read_options(given: Mapping[str, Any]) -> ResetOptions:
+    """Checked options, or an error that says in one line what is wrong with them."""
+    for name in given:
+        if name not in ResetOptions.model_fields:
+            raise UnknownName("reset option", str(name), ResetOptions.model_fields)
+    try:
+        options = ResetOptions.model_validate(dict(given))
+    except ValidationError as problem:
+        raise BadInput(f"reset option {in_one_line(problem.errors())}") from None
+    load_format(options.format)
+    return options
+
+
+def chosen_scenario(options: ResetOptions) -> Scenario:
+    """The scenario asked for. What was left open is drawn, and told to nobody."""
+    pack, tier, split, seed = options.pack, options.tier, options.split, options.seed
+    if options.index is not None:
+        if tier is not None or seed is not None or pack is not None:
+            raise BadInput("index stands for pack, tier and seed: give it with a split alone")
+        drawn = task(split or "train", options.index)
+        pack, tier, split, seed = drawn["pack"], drawn["tier"], drawn.get("split"), drawn["seed"]
+    pack = pack or ("arena" if split else "classic")
+    if seed is None:
+        seed = secrets.randbelow(_FRESH_SEEDS)
+    has_splits = bool(load_pack(pack).splits)
+    return make_scenario(
+        options.scenario or ("" if has_splits else _drawn_failure(pack, seed)),
+        tier=tier or "hard",
+        seed=seed,
+        limit=options.max_steps,
+        pack=pack,
+        split=split or ("train" if has_splits else ""),
+    )
+
+
+def _drawn_failure(pack: str, seed: int) -> str:
+    return Dice(key_of("served failure", pack, seed)).pick(load_pack(pack).failures())

@@ -1,0 +1,200 @@
+"""The doors to the tables: open one, ask how it stands, sit down on a WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Any
+
+from fastapi import APIRouter, HTTPException
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, Field, ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from chaosops.client.wire import ChaosOpsAction, Debrief, RoleName
+from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.vocabulary import Role
+from chaosops.server.episode import ServedEpisode, read_action
+from chaosops.server.guard import MAX_MESSAGE_BYTES
+from chaosops.server.mistakes import mistakes_logged
+from chaosops.server.options import EpisodeOptions, read_options
+from chaosops.server.strict_json import BadJson, read_json
+from chaosops.server.tables import Lobby, LobbyFull, TableRefusal, TeamTable
+from chaosops.server.wording import in_one_line
+
+_WAITING_MESSAGES = 64  # to a seat that does not read them
+_WAITING_REFUSALS = 16  # of those, what it brought upon itself
+_FAREWELL_S = 5.0
+
+
+class TableRequest(EpisodeOptions):
+    turn_timeout_s: float | None = Field(
+        default=None, gt=0, description="of each wait; the server's idle time-out is the most"
+    )
+
+
+class OpenedTable(BaseModel):
+    table: str
+    tokens: dict[Role, str]
+    turn_timeout_s: float
+
+
+class TableState(BaseModel):
+    table: str
+    status: str
+    step: int
+    limit: int
+    role: RoleName | None
+    seated: list[RoleName]
+    message: str | None
+    debrief: Debrief | None
+
+
+def table_routes(lobby: Lobby) -> APIRouter:
+    router = APIRouter(tags=["Tables"])
+
+    @router.post("/tables", summary="Open a table: an episode for four players")
+    async def open_table(request: TableRequest) -> OpenedTable:
+        """The tokens are secret: each lets its holder play one role and see that role's view."""
+        given = request.model_dump(exclude_unset=True, exclude={"turn_timeout_s"})
+        timeout_s = min(request.turn_timeout_s or lobby.keep_s, lobby.keep_s)
+        try:
+            table = lobby.open(ServedEpisode(read_options(given)), timeout_s)
+        except LobbyFull as error:
+            raise HTTPException(429, str(error)) from None
+        return OpenedTable(table=table.id, tokens=table.tokens, turn_timeout_s=timeout_s)
+
+    @router.get("/tables/{table}", summary="How a table stands", response_model=TableState)
+    async def table_state(table: str) -> JSONResponse:
+        found = lobby.table(table)
+        if found is None:
+            raise HTTPException(404, "there is no such table, or it ended long ago")
+        return JSONResponse(found.describe())
+
+    @router.websocket("/seat")
+    async def seat(socket: WebSocket) -> None:
+        await socket.accept()
+        await _SeatLine(socket).serve(lobby)
+
+    return router
+
+
+class _SeatLine:
+    """One WebSocket of one seat. What goes out waits in a queue: no seat can hold up another."""
+
+    def __init__(self, socket: WebSocket) -> None:
+        self._socket = socket
+        self._queue: asyncio.Queue[tuple[str, bool] | None] = asyncio.Queue(_WAITING_MESSAGES)
+        self._refusals = asyncio.Semaphore(_WAITING_REFUSALS)
+
+    def post(self, kind: str, data: dict[str, Any]) -> None:
+        self._put((json.dumps({"type": kind, "data": data}), False))
+
+    def close(self) -> None:
+        self._put(None)
+
+    async def _refuse(self, code: str, message: str) -> None:
+        """Whoever floods waits until he has read what came of it."""
+        await self._refusals.acquire()
+        answer = {"type": "error", "data": {"code": code, "message": message}}
+        self._put((json.dumps(answer), True))
+
+    def _put(self, message: tuple[str, bool] | None) -> None:
+        if self._queue.full():  # it has not read for long: nothing more can be said to it
+            while not self._queue.empty():
+                self._queue.get_nowait()
+            message = None
+        self._queue.put_nowait(message)
+
+    async def serve(self, lobby: Lobby) -> None:
+        reader = asyncio.create_task(self._read(lobby))
+        writer = asyncio.create_task(self._write())
+        await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+        if not writer.done():
+            self.close()
+            await asyncio.wait({writer}, timeout=_FAREWELL_S)
+        for task in (reader, writer):
+            task.cancel()
+        await asyncio.gather(reader, writer, return_exceptions=True)
+
+    async def _write(self) -> None:
+        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # nobody is there any more
+            while (message := await self._queue.get()) is not None:
+                text, is_refusal = message
+                await self._socket.send_text(text)
+                if is_refusal:
+                    self._refusals.release()
+            await self._socket.close()
+
+    async def _read(self, lobby: Lobby) -> None:
+        place: tuple[TeamTable, Role] | None = None
+        try:
+            while True:
+                received = await self._receive(lobby.keep_s if place is None else None)
+                if received is None:
+                    return
+                try:
+                    with mistakes_logged:
+                        kind, data = _read_message(received)
+                        if place is None:
+                            place = _find_seat(lobby, kind, data)
+                            place[0].sit(place[1], self)
+                        else:
+                            _act(*place, kind, data)
+                except ChaosOpsError as error:
+                    code = getattr(error, "code", "VALIDATION_ERROR")
+                    await self._refuse(code, str(error))
+                    if code == "NO_SUCH_SEAT":
+                        return
+        finally:
+            if place is not None:
+                place[0].leave(place[1], self)
+
+    async def _receive(self, timeout_s: float | None) -> dict[str, Any] | None:
+        """A frame; None when the other side has gone, or never says who it is."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                message = dict(await self._socket.receive())
+        except TimeoutError:
+            text = "nobody sat down: send {type: sit, data: {token: …}}"
+            self.post("error", {"code": "IDLE_TIMEOUT", "message": text})
+            return None
+        return message if message["type"] == "websocket.receive" else None
+
+
+def _read_message(frame: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    text = frame.get("text")
+    if text is None:
+        raise BadJson("send text frames that hold one JSON object, not binary ones")
+    if len(text) > MAX_MESSAGE_BYTES:
+        raise TableRefusal(
+            "MESSAGE_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} characters"
+        )
+    content = read_json(text)
+    if not isinstance(content, dict) or not isinstance(content.get("data", {}), dict):
+        raise BadInput('send one JSON object such as {"type": "act", "data": {"action": "noop"}}')
+    return str(content.get("type", "")), content.get("data", {})
+
+
+def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[TeamTable, Role]:
+    token = data.get("token")
+    if kind != "sit" or not isinstance(token, str):
+        raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}')
+    place = lobby.seat(token)
+    if place is None:
+        raise TableRefusal("NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago")
+    return place
+
+
+def _act(table: TeamTable, role: Role, kind: str, data: dict[str, Any]) -> None:
+    if kind != "act":
+        raise TableRefusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
+    try:
+        action = ChaosOpsAction.model_validate(data)
+    except ValidationError as problem:
+        raise BadInput(in_one_line(problem.errors())) from None
+    if action.reply is not None:
+        table.act(role, table.read_reply(role, action.reply))
+    else:
+        table.act(role, read_action(action.fields()))

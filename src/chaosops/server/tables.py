@@ -1,0 +1,195 @@
+"""Tables: one episode, four seats, each with a token of its own and its own role's view.
+
+Every wait has a deadline. A table whose seat stays silent is abandoned, and all are told why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from typing import Any, Protocol
+from uuid import uuid4
+
+from chaosops.core.actions import Action
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
+from chaosops.server.episode import ServedEpisode
+
+
+class TableRefusal(BadInput):
+    """Something that this seat cannot do now. ``code`` names it for programs."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class LobbyFull(BadInput):
+    """No further table can be opened now."""
+
+
+class Outbox(Protocol):
+    """The way to whoever sits on a seat."""
+
+    def post(self, kind: str, data: dict[str, Any]) -> None: ...
+
+    def close(self) -> None:
+        """After what was posted before."""
+
+
+class TeamTable:
+    """``waiting`` for four seats, ``running``, then ``over`` or ``abandoned``."""
+
+    def __init__(
+        self, episode: ServedEpisode, turn_timeout_s: float, on_end: Callable[[TeamTable], None]
+    ) -> None:
+        self.id = uuid4().hex
+        self.tokens = {role: secrets.token_hex(16) for role in Role}
+        self.status = "waiting"
+        self.turn_timeout_s = turn_timeout_s
+        self._episode = episode
+        self._on_end = on_end
+        self._outcome: dict[str, Any] | None = None
+        self._seated: dict[Role, Outbox] = {}
+        self._clock: asyncio.TimerHandle | None = None
+        self._restart_clock()
+
+    def sit(self, role: Role, outbox: Outbox) -> None:
+        """Take a seat, or take it again after a lost connection: the latest one counts."""
+        earlier = self._seated.pop(role, None)
+        if earlier is not None:
+            text = "another connection has taken this seat with its token"
+            earlier.post("error", {"code": "SEAT_TAKEN_OVER", "message": text})
+            earlier.close()
+        self._seated[role] = outbox
+        outbox.post(
+            "seated",
+            {
+                "table": self.id,
+                "role": role.value,
+                "rules": self._episode.rules,
+                "turn_timeout_s": self.turn_timeout_s,
+            },
+        )
+        if self._outcome is not None:
+            outbox.post(self.status, self._outcome)
+            outbox.close()
+        elif self.status == "waiting":
+            if len(self._seated) == len(Role):
+                self.status = "running"
+                self._begin_turn()
+        elif role is self._episode.role:
+            outbox.post("turn", self._turn())
+
+    def leave(self, role: Role, outbox: Outbox) -> None:
+        """The connection is gone; its seat stays open until the clock runs out."""
+        if self._seated.get(role) is outbox:
+            del self._seated[role]
+
+    def read_reply(self, role: Role, reply: str) -> Action:
+        self._require_turn(role)
+        return self._episode.read_reply(reply)
+
+    def act(self, role: Role, action: Action) -> None:
+        self._require_turn(role)
+        self._episode.play(action)
+        self._seated[role].post("acted", {"step": self._episode.record.steps})
+        if self._episode.env.over:
+            self._end("over", {"debrief": self._episode.debrief()})
+        else:
+            self._begin_turn()
+
+    def describe(self) -> dict[str, Any]:
+        """For whoever opened the table: how it stands, without anybody's view."""
+        on_turn = self._episode.role if self.status == "running" else None
+        return {
+            "table": self.id,
+            "status": self.status,
+            "step": self._episode.record.steps,
+            "limit": self._episode.env.scenario.limit,
+            "role": on_turn and on_turn.value,
+            "seated": [role.value for role in Role if role in self._seated],
+            "message": None,
+            "debrief": None,
+            **(self._outcome or {}),
+        }
+
+    def _require_turn(self, role: Role) -> None:
+        if self.status == "waiting":
+            missing = ", ".join(seat for seat in Role if seat not in self._seated)
+            raise TableRefusal(
+                "NOT_STARTED", f"the incident starts when all sit; missing: {missing}"
+            )
+        if role is not self._episode.role:
+            on_turn = self._episode.role or "nobody"
+            raise TableRefusal("NOT_YOUR_TURN", f"it is the turn of {on_turn}, not of {role}")
+
+    def _turn(self) -> dict[str, Any]:
+        public = self._episode.env.world.public
+        return {"step": public.step, "limit": public.limit, **self._episode.seen()}
+
+    def _begin_turn(self) -> None:
+        role = self._episode.role
+        if role in self._seated:
+            self._seated[role].post("turn", self._turn())
+        self._restart_clock()
+
+    def _restart_clock(self) -> None:
+        if self._clock is not None:
+            self._clock.cancel()
+        self._clock = asyncio.get_running_loop().call_later(self.turn_timeout_s, self._abandon)
+
+    def _abandon(self) -> None:
+        seconds = f"{self.turn_timeout_s:g} s"
+        if self.status == "waiting":
+            missing = ", ".join(role for role in Role if role not in self._seated)
+            text = f"{missing} did not sit down within {seconds}: the incident never started"
+        else:
+            text = f"{self._episode.role} did not act within {seconds}: the table is abandoned"
+        self._end("abandoned", {"message": text})
+
+    def _end(self, status: str, outcome: dict[str, Any]) -> None:
+        self.status, self._outcome = status, outcome
+        if self._clock is not None:
+            self._clock.cancel()
+        for outbox in self._seated.values():
+            outbox.post(status, outcome)
+            outbox.close()
+        self._on_end(self)
+
+
+class Lobby:
+    """All tables. One that has ended is remembered for ``keep_s``, so that its end can be read."""
+
+    def __init__(self, max_tables: int, keep_s: float) -> None:
+        self.keep_s = keep_s
+        self._max_tables = max_tables
+        self._tables: dict[str, TeamTable] = {}
+        self._seats: dict[str, tuple[TeamTable, Role]] = {}
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def open(self, episode: ServedEpisode, turn_timeout_s: float) -> TeamTable:
+        if len(self._tables) >= self._max_tables:
+            raise LobbyFull(f"all {self._max_tables} tables are taken; try again later")
+        table = TeamTable(episode, turn_timeout_s, self._ended)
+        self._tables[table.id] = table
+        for role, token in table.tokens.items():
+            self._seats[token] = (table, role)
+        return table
+
+    def table(self, table_id: str) -> TeamTable | None:
+        return self._tables.get(table_id)
+
+    def seat(self, token: str) -> tuple[TeamTable, Role] | None:
+        return self._seats.get(token)
+
+    def _ended(self, table: TeamTable) -> None:
+        asyncio.get_running_loop().call_later(self.keep_s, self._forget, table)
+
+    def _forget(self, table: TeamTable) -> None:
+        self._tables.pop(table.id, None)
+        for token in table.tokens.values():
+            self._seats.pop(token, None)

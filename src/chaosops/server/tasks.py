@@ -1,0 +1,49 @@
+"""Episodes by number: OpenEnv's task API over splits, tiers and seeds.
+
+A task says what to hand to ``reset``, and nothing about what is behind it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.vocabulary import Tier
+from chaosops.packs import PACKS, load_pack
+
+SEEDS_A_TIER = 100_000
+MOST_AT_ONCE = 1_000
+_TIERS = tuple(Tier)
+
+
+def splits() -> dict[str, str]:
+    """Split -> its pack. A pack without splits is one."""
+    return {split: pack for pack in PACKS for split in (load_pack(pack).splits or (pack,))}
+
+
+def count_tasks(split: str) -> int:
+    if split not in splits():
+        raise UnknownName("split", split, splits())
+    return SEEDS_A_TIER * len(_TIERS)
+
+
+def task(split: str, index: int) -> dict[str, Any]:
+    """
+    >>> task("train", 4)
+    {'pack': 'arena', 'split': 'train', 'tier': 'medium', 'seed': 1}
+    """
+    count = count_tasks(split)
+    if not 0 <= index < count:
+        raise BadInput(f"split {split} has tasks 0 to {count - 1}, got {index}")
+    seed, tier = divmod(index, len(_TIERS))
+    pack = splits()[split]
+    named = {} if split == pack else {"split": split}
+    return {"pack": pack, **named, "tier": _TIERS[tier].value, "seed": seed}
+
+
+def tasks(split: str, start: int | None, stop: int | None) -> list[dict[str, Any]]:
+    """Bounds are read as Python reads those of a slice."""
+    wanted = range(*slice(start, stop).indices(count_tasks(split)))
+    if len(wanted) > MOST_AT_ONCE:
+        raise BadInput(f"at most {MOST_AT_ONCE} tasks at once, got {len(wanted)}; ask for a range")
+    return [task(split, index) for index in wanted]

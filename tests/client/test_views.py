@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chaosops import Env, Team, load_policy, make_scenario, play
+from chaosops.client.views import read_rules, read_view
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+from chaosops.roles.view import project
+from chaosops.server.episode import rules_to_wire
+
+SCENARIOS = [
+    make_scenario("rogue_deploy_bot", tier="hard", seed=5),
+    make_scenario(pack="arena", split="train", tier="easy", seed=2),
+    make_scenario(pack="arena", split="ood_rogue", tier="hard", seed=9),
+]
+
+
+@pytest.mark.parametrize("policy", ["random", "heuristic"])
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: f"{s.pack} {s.tier}")
+def test_a_view_survives_the_wire(scenario: Scenario, policy: str) -> None:
+    env = Env(scenario)
+    rules = read_rules(json.loads(json.dumps(rules_to_wire(env.world.public.rules))))
+    assert rules == env.world.public.rules
+    for turn in play(scenario, Team.of(load_policy(policy))).turns:
+        for role in Role:
+            view = project(env.world.public, role)
+            assert read_view(json.loads(json.dumps(view.to_wire())), rules) == view
+        env.play(turn.decision)

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import Outcome
+from tests.server.conftest import Running
+
+Cli = Callable[..., Outcome]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["serve", "--port", "99999"], "cannot listen on 127.0.0.1 port 99999"),
+        (["serve", "--port", "-1"], "whole number from 0"),
+        (["serve", "--host", "203.0.113.7", "--port", "0"], "choose another --host or --port"),
+        (["serve", "--max-sessions", "0"], "whole number from 1"),
+        (["serve", "--idle-timeout", "0"], "more than 0 seconds"),
+        (["table"], "required: --url"),
+        (["table", "--url", "http://127.0.0.1:9"], "cannot reach a ChaosOps server"),
+        (["table", "--url", "nowhere"], "cannot reach a ChaosOps server at nowhere"),
+        (["seat", "--url", "http://127.0.0.1:9"], "required: --token"),
+        (["seat", "--url", "http://127.0.0.1:9", "--token", "x"], "cannot reach a ChaosOps"),
+        (["seat", "--url", "127.0.0.1:9", "--token", "x"], "is no server's address"),
+        (["seat", "--url", "http://x", "--token", "x", "--policy", "orcale"], "did you mean"),
+        (["seat", "--url", "http://x", "--token", "x", "--policy", "oracle"], "needs the truth"),
+        (["seat", "--url", "http://x", "--token", "x", "--received", "/"], "it is a folder"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said: str) -> None:
+    code, out, err = cli(*words)
+    assert code == 2
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+    assert out == ""
+
+
+def test_a_port_that_is_taken_is_named(cli: Cli) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        code, _, err = cli("serve", "--port", port, "--no-web")
+    assert code == 2
+    assert f"cannot listen on 127.0.0.1 port {port}: Address already in use" in err
+
+
+def test_a_table_prints_its_tokens(cli: Cli, served: Running) -> None:
+    code, out, err = cli("table", "--url", served.url, "--tier", "hard", "--seed", "42")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].startswith("table ")
+    assert [line.split()[0] for line in lines[1:5]] == ["sre", "oversight", "dev", "manager"]
+    assert len({line.split()[1] for line in lines[1:5]}) == 4
+    code, _, err = cli("table", "--url", served.url, "--split", "tset")
+    assert code == 2
+    assert "did you mean 'test'" in err
+
+
+def test_the_page_is_there_unless_it_is_left_out() -> None:
+    from starlette.testclient import TestClient
+
+    from chaosops.server.app import Settings, build_app
+
+    with TestClient(build_app(Settings(web=True))) as client:
+        assert client.get("/").headers["content-type"].startswith("text/html")
+        assert client.get("/health").json() == {"status": "healthy"}
+    with TestClient(build_app(Settings(web=False))) as client:
+        assert client.get("/").status_code == 404

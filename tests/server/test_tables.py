@@ -1,0 +1,323 @@
+"""Tables: four seats, one episode, and nobody hangs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from websockets.exceptions import ConnectionClosed
+
+from chaosops import Env, Team, load_policy, make_scenario, play
+from chaosops.client.seat import SeatConnection, SeatOutcome, play_seat
+from chaosops.core.errors import BadInput
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+from chaosops.roles.view import project
+from tests.server.conftest import Running, StartServer
+from tests.server.talk import Line, line_to
+from tests.server.test_clients import defined_by, examples
+
+
+def open_table(served: Running, **options: Any) -> dict[str, Any]:
+    answer = httpx.post(f"{served.url}/tables", json=options)
+    assert answer.status_code == 200, answer.text
+    opened: dict[str, Any] = answer.json()
+    return opened
+
+
+def table_state(served: Running, table: str) -> dict[str, Any]:
+    state: dict[str, Any] = httpx.get(f"{served.url}/tables/{table}").json()
+    return state
+
+
+def sit(line: Line, token: str) -> dict[str, Any]:
+    return line.ask("sit", token=token)
+
+
+def chaosops(*words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "chaosops", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+SCENARIOS = [
+    make_scenario("rogue_deploy_bot", tier="hard", seed=42),
+    make_scenario(pack="arena", split="test", tier="hard", seed=3),
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.pack)
+def test_four_processes_play_one_episode_and_see_only_their_own(
+    served: Running, tmp_path: Path, scenario: Scenario
+) -> None:
+    named = ["--split", scenario.split] if scenario.split else ["--scenario", scenario.failure]
+    words = ["table", "--url", served.url, "--json", "--seed", str(scenario.seed), *named]
+    opened = json.loads(chaosops(*words).communicate(timeout=60)[0])
+    players = {
+        role: chaosops(
+            "seat", "--url", served.url, "--token", opened["tokens"][role],
+            "--received", str(tmp_path / role),
+        )
+        for role in Role
+    }  # fmt: skip
+    said = {role: player.communicate(timeout=60) for role, player in players.items()}
+    episode = play(scenario, Team.of(load_policy("heuristic")))
+    for role, (out, err) in said.items():
+        assert players[role].returncode == 0, err
+        assert f"seated as {role}" in out
+        assert f"after {episode.steps} steps, reward {episode.reward:+.1f}" in out
+    for role in Role:
+        received = (tmp_path / role).read_text(encoding="utf-8")
+        check_received(role, received, scenario)
+        seen_by_others = set().union(
+            *(secrets_of(scenario, r, role) for r in Role if r is not role)
+        )
+        assert seen_by_others
+        assert not [text for text in seen_by_others if text in received]
+
+
+def check_received(role: Role, received: str, scenario: Scenario) -> None:
+    """Every turn holds the view that this role has at its step, and nothing came besides."""
+    env = Env(scenario)
+    views = {}
+    for turn in play(scenario, Team.of(load_policy("heuristic"))).turns:
+        views[env.world.public.step] = project(env.world.public, env.role).to_wire()
+        env.play(turn.decision)
+    messages = [json.loads(line) for line in received.splitlines()]
+    kinds = [message["type"] for message in messages]
+    assert kinds[0] == "seated"
+    assert kinds[1:-1] == ["turn", "acted"] * ((len(kinds) - 2) // 2)
+    assert kinds[-1] == "over"
+    for message in messages:
+        if message["type"] == "turn":
+            data = message["data"]
+            assert data.keys() == {"step", "limit", "role", "view", "messages", "action_schema"}
+            assert data["view"]["role"] == data["role"] == role
+            assert data["view"] == json.loads(json.dumps(views[data["step"]]))
+    before_the_end = "".join(received.splitlines()[:-1])
+    assert '"seed"' not in before_the_end
+    assert '"reward"' not in before_the_end
+    assert '"rogue"' not in before_the_end
+
+
+def secrets_of(scenario: Scenario, other: Role, reader: Role) -> set[str]:
+    """Texts that another role is shown on its turns, and this role never on its own."""
+    env = Env(scenario)
+    theirs, mine = set[str](), ""
+    for turn in play(scenario, Team.of(load_policy("heuristic"))).turns:
+        wire = project(env.world.public, env.role).to_wire()
+        if env.role is reader:
+            mine += json.dumps(wire)
+        if env.role is not other:
+            env.play(turn.decision)
+            continue
+        theirs |= {
+            json.dumps(entry) for name in ("logs", "trace", "metrics") for entry in wire[name]
+        }
+        theirs |= {json.dumps(alert["text"]) for alert in wire["alerts"] if alert["text"]}
+        theirs |= {json.dumps(entry["reason"]) for entry in wire["trace"]}
+        env.play(turn.decision)
+    return {text for text in theirs if text not in mine}
+
+
+def play_all(served: Running, tokens: dict[str, str], policy: str) -> list[SeatOutcome]:
+    def play_one(token: str) -> SeatOutcome:
+        with SeatConnection(served.url, token) as seat:
+            return play_seat(seat, load_policy(policy), seed=5)
+
+    with ThreadPoolExecutor(4) as threads:
+        return list(threads.map(play_one, tokens.values()))
+
+
+def test_any_policy_can_sit_and_the_owner_can_watch(served: Running) -> None:
+    opened = open_table(served, pack="arena", tier="medium", seed=5)
+    assert table_state(served, opened["table"])["status"] == "waiting"
+    outcomes = play_all(served, opened["tokens"], "random")
+    assert len({json.dumps(outcome) for outcome in outcomes}) == 1
+    state = table_state(served, opened["table"])
+    assert state["status"] == "over"
+    assert state["debrief"] == outcomes[0].debrief
+    assert state["debrief"]["seed"] == 5
+
+
+def test_the_seat_of_the_page_plays_too(served: Running) -> None:
+    play_page_seat = defined_by(examples(served.url)[3])["play_seat"]
+    opened = open_table(served, seed=1, max_steps=6)
+    with ThreadPoolExecutor(4) as threads:
+        outcomes = list(
+            threads.map(lambda token: play_page_seat(served.url, token), opened["tokens"].values())
+        )
+    assert {outcome.status for outcome in outcomes} == {"over"}
+
+
+def test_a_seat_that_never_comes_is_named(served: Running) -> None:
+    opened = open_table(served, seed=1, turn_timeout_s=0.6)
+    with line_to(served.socket, "/seat") as sre:
+        assert sit(sre, opened["tokens"]["sre"])["type"] == "seated"
+        refused = sre.ask("act", action="noop")
+        assert refused["data"]["code"] == "NOT_STARTED"
+        outcome = sre.hear()
+    assert outcome["type"] == "abandoned"
+    assert outcome["data"]["message"] == (
+        "oversight, dev, manager did not sit down within 0.6 s: the incident never started"
+    )
+    state = table_state(served, opened["table"])
+    assert (state["status"], state["debrief"]) == ("abandoned", None)
+
+
+def test_a_seat_that_goes_away_leaves_an_abandoned_table(served: Running) -> None:
+    opened = open_table(served, seed=1, turn_timeout_s=1.5)
+    tokens = opened["tokens"]
+
+    def stay(token: str) -> SeatOutcome:
+        with SeatConnection(served.url, token) as seat:
+            return play_seat(seat, load_policy("random"))
+
+    def leave_on_the_first_turn(token: str) -> None:
+        with SeatConnection(served.url, token) as seat:
+            assert seat.wait() is not None
+
+    start = time.monotonic()
+    with ThreadPoolExecutor(4) as threads:
+        staying = [threads.submit(stay, tokens[role]) for role in ("sre", "oversight", "manager")]
+        threads.submit(leave_on_the_first_turn, tokens["dev"]).result()
+        outcomes = [future.result() for future in staying]
+    assert time.monotonic() - start < 15
+    assert {outcome.status for outcome in outcomes} == {"abandoned"}
+    assert outcomes[0].message == "dev did not act within 1.5 s: the table is abandoned"
+    assert outcomes[0].debrief is None
+
+
+def test_wires_that_are_cut_without_a_word_end_the_same_way(served: Running) -> None:
+    opened = open_table(served, seed=1, turn_timeout_s=1)
+    with ExitStack() as stack:
+        lines = {
+            role: stack.enter_context(line_to(served.socket, "/seat")) for role in opened["tokens"]
+        }
+        for role, line in lines.items():
+            assert sit(line, opened["tokens"][role])["type"] == "seated"
+        assert lines["sre"].hear()["type"] == "turn"
+        for role in ("sre", "dev", "oversight"):
+            lines[role].socket.socket.close()
+        outcome = lines["manager"].hear()
+    assert outcome["data"]["message"] == "sre did not act within 1 s: the table is abandoned"
+
+
+def test_a_seat_that_floods_is_answered_and_holds_up_nobody(served: Running) -> None:
+    opened = open_table(served, seed=1, max_steps=4)
+    with line_to(served.socket, "/seat") as flood:
+        assert sit(flood, opened["tokens"]["sre"])["type"] == "seated"
+        for _ in range(2_000):
+            flood.socket.send('{"type": "act", "data": {"action": "dance"}}')
+        others = {role: token for role, token in opened["tokens"].items() if role != "sre"}
+        with ThreadPoolExecutor(3) as threads:
+            playing = [
+                threads.submit(play_all, served, {r: t}, "random") for r, t in others.items()
+            ]
+            heard = [flood.hear() for _ in range(2_001)]
+            assert [message["type"] for message in heard].count("turn") == 1
+            assert flood.ask("act", action="noop")["type"] == "acted"
+            assert {future.result()[0].status for future in playing} == {"over"}
+
+
+def test_a_command_tells_of_an_abandoned_table(served: Running) -> None:
+    opened = open_table(served, seed=1, turn_timeout_s=3)
+    player = chaosops("seat", "--url", served.url, "--token", opened["tokens"]["dev"])
+    _, err = player.communicate(timeout=60)
+    assert player.returncode == 1
+    missing = "sre, oversight, manager did not sit down within 3 s"
+    assert err == f"chaosops: {missing}: the incident never started\n"
+
+
+def test_a_lost_seat_is_taken_again_and_the_latest_counts(served: Running) -> None:
+    opened = open_table(served, seed=1, max_steps=4, turn_timeout_s=30)
+    tokens = opened["tokens"]
+    with line_to(served.socket, "/seat") as first:
+        assert sit(first, tokens["sre"])["type"] == "seated"
+    with (
+        line_to(served.socket, "/seat") as sre,
+        line_to(served.socket, "/seat") as sre_again,
+        line_to(served.socket, "/seat") as oversight,
+        line_to(served.socket, "/seat") as dev,
+        line_to(served.socket, "/seat") as manager,
+    ):
+        for line, role in ((sre, "sre"), (oversight, "oversight"), (dev, "dev")):
+            assert sit(line, tokens[role])["data"]["role"] == role
+        assert sit(manager, tokens["manager"])["type"] == "seated"
+        assert sre.hear()["type"] == "turn"
+        assert dev.ask("act", action="noop")["data"]["code"] == "NOT_YOUR_TURN"
+        assert sit(sre_again, tokens["sre"])["type"] == "seated"
+        assert sre_again.hear()["type"] == "turn"
+        assert sre.hear()["data"]["code"] == "SEAT_TAKEN_OVER"
+        with pytest.raises(ConnectionClosed):
+            sre.hear()
+        refused = sre_again.ask("act", action="restart")
+        assert "restart needs target" in refused["data"]["message"]
+        assert sre_again.ask("act", reply="what?")["type"] == "acted"
+        assert oversight.hear()["type"] == "turn"
+        for line in (oversight, dev, manager):
+            if line is not oversight:
+                assert line.hear()["type"] == "turn"
+            assert line.ask("act", action="noop")["type"] == "acted"
+        assert [line.hear()["type"] for line in (sre_again, oversight, dev, manager)] == [
+            "over"
+        ] * 4
+    with line_to(served.socket, "/seat") as late:
+        assert sit(late, tokens["dev"])["type"] == "seated"
+        assert late.hear()["type"] == "over"
+
+
+def test_a_wrong_token_is_turned_away(served: Running) -> None:
+    with pytest.raises(BadInput, match="this token is for no seat"):
+        SeatConnection(served.url, "0" * 32)
+    with line_to(served.socket, "/seat") as line:
+        assert "first say who you are" in line.ask("act", action="noop")["data"]["message"]
+        assert sit(line, "nobody")["data"]["code"] == "NO_SUCH_SEAT"
+        with pytest.raises(ConnectionClosed):
+            line.hear()
+
+
+def test_tables_are_limited_and_forgotten(start_server: StartServer) -> None:
+    served = start_server("--max-sessions", "2", "--idle-timeout", "0.5")
+    tables = [open_table(served, seed=seed)["table"] for seed in range(2)]
+    refused = httpx.post(f"{served.url}/tables", json={})
+    assert refused.status_code == 429
+    assert refused.json()["detail"] == "all 2 tables are taken; try again later"
+    time.sleep(1.5)  # nobody sat down, and nobody asked how it ended
+    assert httpx.get(f"{served.url}/tables/{tables[0]}").status_code == 404
+    assert open_table(served, seed=1)["turn_timeout_s"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tier": "brutal"}, "unknown tier 'brutal'"),
+        ({"tire": "hard"}, "tire: Extra inputs are not permitted"),
+        ({"turn_timeout_s": -1}, "turn_timeout_s: Input should be greater than 0"),
+        ({"seed": "x"}, "seed: Input should be a valid integer"),
+    ],
+)
+def test_a_table_that_cannot_be_opened_says_why(
+    served: Running, options: dict[str, Any], said: str
+) -> None:
+    answer = httpx.post(f"{served.url}/tables", json=options)
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
+
+
+def test_no_seat_is_given_the_truth(served: Running) -> None:
+    player = chaosops("seat", "--url", served.url, "--token", "x", "--policy", "oracle")
+    _, err = player.communicate(timeout=60)
+    assert player.returncode == 2
+    assert err == "chaosops: policy oracle needs the truth, which no seat is given\n"
