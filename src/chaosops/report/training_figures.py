@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,12 @@ from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
 
 _MEMORY = 0.95  # of the running mean
 _CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
+
+_STAGE_FIGURES = {
+    "mean_reward": "mean reward",
+    "false_flag_rate": "false flags per benign episode",
+    "auroc": "AUROC of suspicion",
+}
 
 
 def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -56,6 +63,36 @@ def learning_curve(metrics: Path, path: Path) -> Path:
         gained.legend(fontsize=8)
     else:
         gained.text(0.5, 0.5, "not validated", transform=gained.transAxes, ha="center")
+    return save_figure(figure, path)
+
+
+def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
+    """Validation over runs that follow each other, one line a training seed and tier."""
+    require_matplotlib()
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(3, 1, figsize=(8, 9), dpi=130, layout="constrained", sharex=True)
+    for dash, (name, files) in zip(("o-", "s--", "^:"), seeds.items(), strict=False):
+        rows, began = [], 0
+        for metrics in files:
+            for row in read_metrics(metrics)[1]:
+                # What a stage starts from, the stage before it ended with.
+                if row["step"] or not rows:
+                    rows.append((began + row["step"], row["validation"]))
+            began = rows[-1][0]
+            for axis in axes:
+                axis.axvline(began, color="#b8c2cc", linewidth=1, zorder=0)
+        for axis, (figure_of, label) in zip(axes, _STAGE_FIGURES.items(), strict=True):
+            for colour, tier in zip(COLOURS, rows[-1][1], strict=False):
+                points = [(x, found[tier][figure_of]) for x, found in rows]
+                known = [point for point in points if point[1] is not None]
+                if known:
+                    line = f"{tier}, {name}"
+                    axis.plot(*zip(*known, strict=True), dash, color=colour, label=line)
+            axis.set_ylabel(label)
+    axes[0].set_yscale("symlog", linthresh=100)
+    axes[0].legend(fontsize=8, ncols=len(seeds), frameon=False)
+    axes[-1].set_xlabel("updates; lines mark the end of a stage")
     return save_figure(figure, path)
 
 
