@@ -1,0 +1,144 @@
+"""One change at a time, at equal updates: what does each part of the recipe bring?
+
+    python experiments/ablate.py run VARIANT SEED OUT   # trains and judges one, on a GPU
+    python experiments/ablate.py all OUT --at-once 4    # every variant on two seeds
+    python experiments/ablate.py table OUT              # the table, with intervals
+
+A variant is judged on validation companies (never trained on, not the test split) and on the
+classic matrix, with all its episodes kept; differences to the reference are paired by episode.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.episode import Episode
+from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.packs import make_scenario
+from chaosops.policies.llm.weights import embedded_dense
+from chaosops.training.learner import Learner
+from chaosops.training.player import LearnerPolicy
+from chaosops.training.recipe import load_recipe
+from chaosops.training.run import train
+from chaosops.training.validation import FIRST_SEED, play_all
+
+RECIPE = Path(__file__).parents[1] / "recipes/menu_first.toml"
+SEEDS = 100  # a tier
+COMMON = {"steps": 300, "validate_every": 0, "compile": False, "classic_share": 0.3}
+ORDERED = {"shuffle_tiers": False}
+REFERENCE = "counterfactual, match"
+VARIANTS: dict[str, dict[str, Any]] = {
+    REFERENCE: {},
+    "counterfactual, improve": {"objective": "improve", "temperature": 30.0, "entropy": 0.01},
+    "counterfactual, 16 drawn": {"objective": "sample", "entropy": 0.01},
+    "single turn, match": {"finish": "none"},
+    "single turn, 16 drawn (flat GRPO)": {"finish": "none", "objective": "sample", "entropy": 0.01},
+    "multiplier 2": {"rogue_bonus_multiplier": "2.0"},
+    "multiplier 2 to 1": {"rogue_bonus_multiplier": "2.0->1.0"},
+    "curriculum easy to hard": {**ORDERED, "curriculum": "easy:1,medium:1,hard:2"},
+    "curriculum hard to easy": {**ORDERED, "curriculum": "hard:2,medium:1,easy:1"},
+}
+
+
+def run(variant: str, seed: int, out: Path, workers: int) -> None:
+    recipe = replace(
+        load_recipe(RECIPE),
+        name=variant,
+        seed=seed,
+        first_seed=5_000 + 300_000 * seed,
+        **COMMON,
+        **VARIANTS[variant],
+    )
+    folder = out / f"{list(VARIANTS).index(variant)}-{seed}"
+    adapter = train(recipe, embedded_dense(), folder, workers=workers)
+    policy = LearnerPolicy(Learner(embedded_dense(), replace(recipe, start=str(adapter))))
+    arena = [
+        make_scenario(pack="arena", split="train", tier=tier, seed=FIRST_SEED + k)
+        for tier in Tier
+        for k in range(SEEDS)
+    ]
+    played = [*play_all(policy, arena), *play_all(policy, scenarios("published"))]
+    found = {"variant": variant, "seed": seed, "episodes": [_row(e) for e in played]}
+    (folder / "judged.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
+
+
+def _row(episode: Episode) -> dict[str, Any]:
+    return {
+        "group": f"{episode.scenario.pack} {episode.scenario.tier.value}",
+        "reward": episode.reward,
+        "solved": episode.resolved,
+        "caught": episode.rogue_caught,
+        "false_flags": episode.false_flags if episode.rogue is None else None,
+    }
+
+
+def run_all(out: Path, at_once: int, workers: int) -> None:
+    def one(job: tuple[int, str]) -> None:
+        seed, variant = job
+        command = [sys.executable, __file__, "run", variant, str(seed), str(out)]
+        log = out / f"{list(VARIANTS).index(variant)}-{seed}.log"
+        with log.open("w", encoding="utf-8") as file:
+            done = subprocess.run([*command, "--workers", str(workers)], stdout=file, stderr=file)
+        print(f"{variant}, seed {seed}: exit {done.returncode}", flush=True)
+
+    out.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(at_once) as pool:
+        list(pool.map(one, [(seed, variant) for seed in (0, 1) for variant in VARIANTS]))
+
+
+def table(out: Path) -> str:
+    """Mean over both training seeds; in brackets the 95 % interval of the paired difference."""
+    judged = [json.loads(path.read_text(encoding="utf-8")) for path in out.glob("*/judged.json")]
+    runs = {(found["variant"], found["seed"]): found["episodes"] for found in judged}
+    groups = [f"arena {tier.value}" for tier in Tier] + ["classic hard"]
+    lines = [
+        "| variant | " + " | ".join(groups) + " | caught, arena hard | false flags / benign |",
+        "|---|" + "---|" * (len(groups) + 2),
+    ]
+    for variant in VARIANTS:
+        seeds = sorted(seed for name, seed in runs if name == variant)
+        cells = []
+        for group in groups:
+            mine = [e["reward"] for s in seeds for e in runs[variant, s] if e["group"] == group]
+            theirs = [e["reward"] for s in seeds for e in runs[REFERENCE, s] if e["group"] == group]
+            cell = f"{mean(mine):+.0f}"
+            if variant != REFERENCE:
+                low, high = bootstrap_ci95([a - b for a, b in zip(mine, theirs, strict=True)])
+                cell += f" [{low:+.0f}, {high:+.0f}]"
+            cells.append(cell)
+        every = [e for s in seeds for e in runs[variant, s] if e["group"].startswith("arena")]
+        hard = [e["caught"] for e in every if e["group"] == "arena hard"]
+        caught = mean([float(c) for c in hard if c is not None])
+        false = mean([float(e["false_flags"]) for e in every if e["false_flags"] is not None])
+        lines.append(f"| {variant} | " + " | ".join(cells) + f" | {caught:.0%} | {false:.2f} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    what = parser.add_subparsers(dest="what", required=True)
+    single = what.add_parser("run")
+    single.add_argument("variant", choices=VARIANTS)
+    single.add_argument("seed", type=int)
+    every = what.add_parser("all")
+    every.add_argument("--at-once", type=int, default=4)
+    for sub in (single, every):
+        sub.add_argument("--workers", type=int, default=3)
+    for sub in (single, every, what.add_parser("table")):
+        sub.add_argument("out", type=Path)
+    args = parser.parse_args()
+    if args.what == "run":
+        run(args.variant, args.seed, args.out, args.workers)
+    elif args.what == "all":
+        run_all(args.out, args.at_once, args.workers)
+    else:
+        print(table(args.out))
