@@ -327,7 +327,11 @@ def test_a_user_who_stops_watching_leaves_the_jobs_running(
 ) -> None:
     """In a process of its own, which also shows that nothing else is sent to the hub."""
     hub.waits_for, hub.runs_for = 0, 10**6
-    code = "from chaosops.cli import main; raise SystemExit(main())"
+    # A test run in the background inherits that SIGINT is ignored; a user's terminal does not.
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from chaosops.cli import main; raise SystemExit(main())"
+    )
     run = subprocess.Popen(
         [sys.executable, "-c", code, *launched(recipes[:2])],
         stdout=subprocess.PIPE,
