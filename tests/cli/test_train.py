@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -84,6 +86,40 @@ def test_values_are_replaced_on_the_command_line(
     (cost,) = (tmp_path / "run/cost.jsonl").read_text().splitlines()
     assert set(json.loads(cost)) == {"seconds", "machine"}
     assert "+adapter=" in capsys.readouterr().out
+
+
+def test_a_run_can_be_followed_in_trackio(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stand-in records what the real library would be handed."""
+    seen: list[Any] = []
+    fake = ModuleType("trackio")
+    vars(fake).update(
+        init=lambda **words: seen.append(words),
+        log=lambda row, step: seen.append((step, row)),
+        finish=lambda: seen.append("finished"),
+    )
+    monkeypatch.setitem(sys.modules, "trackio", fake)
+    words = ["train", str(recipe), "--out", str(tmp_path / "run"), "--workers", "1"]
+    settings = ["--set", "steps=2", "--set", "validate_every=0", "--set", "track=rogues"]
+    assert main([*words, *settings, "--no-figures"]) == 0
+    assert seen[0] == {"project": "rogues", "name": "short"}
+    assert [row[0] for row in seen[1:-1]] == [1, 2]
+    assert seen[1][1]["loss"] > 0
+    assert any(name.startswith("regret/") for name in seen[1][1])
+    assert seen[-1] == "finished"
+
+
+def test_following_a_run_without_the_library_says_how_to_get_it(
+    recipe: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "trackio", None)
+    assert main(["train", str(recipe), "--out", str(tmp_path / "run"), "--set", "track=x"]) == 2
+    assert "chaosops[track]" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from chaosops.report.run_record import COST
 from chaosops.report.training_figures import learning_curve
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run import METRICS, train
+from chaosops.training.tracking import tracked
 from chaosops.training.trl_run import train_trl
 
 _EVERY = 25  # steps between lines where there is no terminal
@@ -37,13 +38,11 @@ def execute(args: argparse.Namespace) -> int:
     folder = args.out or Path("runs") / recipe.name
     workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
     base = _base(recipe)
-    with _Watch(recipe) as watch, _noted_cost(folder):
+    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder):
         if recipe.method == "trl":
-            adapter = train_trl(recipe, base, folder, resume=args.resume, tell=watch.tell)
+            adapter = train_trl(recipe, base, folder, resume=args.resume, tell=tell)
         else:
-            adapter = train(
-                recipe, base, folder, resume=args.resume, workers=workers, tell=watch.tell
-            )
+            adapter = train(recipe, base, folder, resume=args.resume, workers=workers, tell=tell)
     if os.environ.get("RANK", "0") != "0":
         return 0  # of several processes, the first speaks
     paths = [adapter, folder / METRICS]

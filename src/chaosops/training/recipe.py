@@ -29,7 +29,6 @@ ONLY_WITH = {
         "max_reply_tokens",
         "sampling_temperature",
         "checkpoint_activations",
-        "track",
     ),
 }
 

@@ -1,0 +1,46 @@
+"""Rows of a run to trackio, where a recipe names a project for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from chaosops.core.errors import MissingExtra
+from chaosops.training.recipe import Recipe
+
+
+@contextmanager
+def tracked(
+    recipe: Recipe, tell: Callable[[dict[str, Any]], None]
+) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """``tell``, and trackio beside it. With TRL, TRL itself does it."""
+    if not recipe.track or recipe.method == "trl":
+        yield tell
+        return
+    try:
+        import trackio
+    except ImportError:
+        raise MissingExtra(f"track = '{recipe.track}'", "trackio", "track") from None
+
+    def both(row: dict[str, Any]) -> None:
+        tell(row)
+        trackio.log(dict(flat(row)), step=row["step"])
+
+    trackio.init(project=recipe.track, name=recipe.name)
+    try:
+        yield both
+    finally:
+        trackio.finish()
+
+
+def flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    """
+    >>> dict(flat({"step": 3, "regret": {"arena dev": 4.5}, "warnings": [], "auroc": None}))
+    {'regret/arena dev': 4.5}
+    """
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{before}{name}/")
+        elif isinstance(value, int | float) and name != "step":
+            yield before + name, value
