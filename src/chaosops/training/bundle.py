@@ -20,6 +20,8 @@ from chaosops.version import VERSION
 
 PART = "part-{:03d}"
 _PACKAGE = Path(__file__).resolve().parents[1]
+# Not needed to train, and the largest part of the package.
+_LEFT_OUT = {f"src/chaosops/trained/{part}" for part in ("adapter", "training", "evaluations")}
 _UNPACK = """#!/bin/sh
 # Puts the parts in this folder together and unpacks them into DIR.
 #   sh unpack.sh DIR && cd DIR && PYTHONPATH=src:site python3 -m chaosops train recipes/NAME.toml
@@ -78,7 +80,7 @@ def bundle(
 
 
 def _worth_packing(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    if "__pycache__" in member.name:
+    if "__pycache__" in member.name or member.name in _LEFT_OUT:
         return None
     # The same content makes the same bundle, whoever packs it.
     member.mtime = member.uid = member.gid = 0
