@@ -1,7 +1,7 @@
 // What the pages of figures have in common.
 
 import { byId, h } from "./dom.js";
-import { getJson } from "./api.js";
+import { figureAddress, getJson } from "./api.js";
 
 /** Fetches, draws one report for each item found, or says how to make one. */
 export async function showReports(path, list, draw, nothing) {
@@ -26,6 +26,20 @@ const broken = ({ title, error }) =>
 
 export const commands = (...lines) =>
   h("pre", { class: "commands", tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
+
+/** The pictures that lie beside a report, folded away. */
+export function figuresOf(one, kind) {
+  if (!one.figures.length) return null;
+  const pictures = one.figures.map(({ name, words }) =>
+    h(
+      "figure",
+      { class: "picture" },
+      h("img", { src: figureAddress(one.key, name), alt: words, loading: "lazy" }),
+      h("figcaption", {}, words),
+    ),
+  );
+  return h("details", { class: kind }, h("summary", {}, "Figures"), pictures);
+}
 
 export function emptyState(title, words, ...lines) {
   return h(

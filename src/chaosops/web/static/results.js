@@ -1,9 +1,8 @@
 // The page of evaluations.
 
 import { h } from "./dom.js";
-import { figureAddress } from "./api.js";
 import { IntervalChart } from "./intervals.js";
-import { commands, emptyState, facts, showReports, table } from "./page.js";
+import { commands, emptyState, facts, figuresOf, showReports, table } from "./page.js";
 
 function evaluation(one) {
   const { manifest } = one;
@@ -45,25 +44,7 @@ function evaluation(one) {
         ),
       ),
     ),
-    one.figures.length
-      ? h(
-          "details",
-          { class: "more" },
-          h("summary", {}, "Figures"),
-          one.figures.map((figure) =>
-            h(
-              "figure",
-              { class: "picture" },
-              h("img", {
-                src: figureAddress(one.key, figure.name),
-                alt: figure.words,
-                loading: "lazy",
-              }),
-              h("figcaption", {}, figure.words),
-            ),
-          ),
-        )
-      : null,
+    figuresOf(one, "more"),
   );
 }
 

@@ -1,9 +1,8 @@
 // The page of training runs.
 
 import { h, signed } from "./dom.js";
-import { figureAddress } from "./api.js";
 import { LineChart } from "./chart.js";
-import { emptyState, showReports, table } from "./page.js";
+import { emptyState, figuresOf, showReports, table } from "./page.js";
 
 const TITLES = {
   mean_reward: "Mean reward",
@@ -11,6 +10,7 @@ const TITLES = {
   rogue_caught: "Rogues caught",
   false_flag_rate: "False flags per benign episode",
   wrong_fixes: "Wrong fixes per episode",
+  auroc: "AUROC of suspicion",
   kl_from_start: "Distance from the start, nats",
   regret: "Points lost by the likeliest action",
   divergence: "Divergence from what was taught, nats",
@@ -18,15 +18,20 @@ const TITLES = {
   entropy: "Entropy, nats",
   gradient: "Length of the gradient",
   learning_rate: "Learning rate",
+  spread: "Widest spread of returns in a turn",
+  states: "Turns in an update",
+  episodes: "Episodes so far",
 };
+// A tier keeps its colour in charts that another tier has no part in.
+const TIERS = ["easy", "medium", "hard"];
 
 const titleOf = (name) => TITLES[name] ?? name.replaceAll("_", " ");
 
 function plain(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
-  const text =
-    size >= 1000 || size < 0.001 ? value.toExponential(1) : Number(value.toPrecision(3)).toString();
+  if (size >= 1000) return Math.round(value).toLocaleString("en").replace("-", "\u2212");
+  const text = size < 0.001 ? value.toExponential(1) : Number(value.toPrecision(3)).toString();
   return text.replace("-", "\u2212");
 }
 
@@ -46,7 +51,7 @@ function chart({ name, curves }) {
   drawing.draw(
     parts.map(([part, points], i) => ({
       name: part === name ? title : part,
-      kind: `c${i % 8}`,
+      kind: `c${(TIERS.includes(part) ? TIERS.indexOf(part) : i) % 8}`,
       points,
     })),
   );
@@ -104,25 +109,7 @@ function run(one) {
           h("pre", { class: "commands", tabindex: "0" }, one.recipe),
         )
       : null,
-    one.figures.length
-      ? h(
-          "details",
-          { class: "panel more" },
-          h("summary", {}, "Figures"),
-          one.figures.map((figure) =>
-            h(
-              "figure",
-              { class: "picture" },
-              h("img", {
-                src: figureAddress(one.key, figure.name),
-                alt: figure.words,
-                loading: "lazy",
-              }),
-              h("figcaption", {}, figure.words),
-            ),
-          ),
-        )
-      : null,
+    figuresOf(one, "panel more"),
   );
 }
 
