@@ -47,6 +47,7 @@ class Scenery:
         self._noise = noise
         self._key = key_of(company.key, "scenery")
         self._routine: dict[int, list[TraceEntry]] = {}
+        self._noise_lines: dict[int, list[LogLine]] = {}
 
     @cached_property
     def history(self) -> tuple[TraceEntry, ...]:
@@ -114,6 +115,12 @@ class Scenery:
 
     def noise(self, minute: int) -> list[LogLine]:
         """Lines that look like something and mean nothing."""
+        known = self._noise_lines.get(minute)
+        if known is None:
+            known = self._noise_lines[minute] = self._written_noise(minute)
+        return known
+
+    def _written_noise(self, minute: int) -> list[LogLine]:
         dice = Dice(self._key + (minute + 64) * 131 * STRIDE)
         services = self._company.services
         lines = [LogLine(minute, dice.pick(services), "INFO", _written(dice, _ROUTINE))]
