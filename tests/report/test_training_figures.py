@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.report.training_figures import learning_curve, read_metrics
+from chaosops.report.training_figures import learning_curve, read_metrics, stages_curve
 
 
 def rows() -> list[dict[str, object]]:
@@ -37,3 +37,15 @@ def test_no_metrics_no_curve(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text("")
     with pytest.raises(BadInput, match="no curve to draw"):
         learning_curve(tmp_path / "metrics.jsonl", tmp_path / "curve.png")
+
+
+def test_stages_of_several_seeds_share_a_picture(tmp_path: Path) -> None:
+    def row(step: int, reward: float, auroc: float | None) -> str:
+        figures = {"mean_reward": reward, "false_flag_rate": 0.1, "auroc": auroc}
+        return json.dumps({"step": step, "validation": {"easy": figures}}) + "\n"
+
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    first.write_text(row(0, -900, None) + row(10, 5, None))
+    second.write_text(row(0, 5, None) + row(8, 50, None))
+    picture = stages_curve({"seed 0": [first, second], "seed 1": [first]}, tmp_path / "out.png")
+    assert picture.stat().st_size > 10_000

@@ -73,7 +73,8 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
 
     figure, axes = plt.subplots(3, 1, figsize=(8, 9), dpi=130, layout="constrained", sharex=True)
     for dash, (name, files) in zip(("o-", "s--", "^:"), seeds.items(), strict=False):
-        rows, began = [], 0
+        rows: list[tuple[int, dict[str, Any]]] = []
+        began = 0
         for metrics in files:
             for row in read_metrics(metrics)[1]:
                 # What a stage starts from, the stage before it ended with.
