@@ -165,7 +165,7 @@ def test_reward_functions_add_up_to_the_world_and_tell_roles_apart() -> None:
         ({"method": "trl", "finish": "policy"}, "finish = 'policy' needs method = 'menu'"),
         ({"method": "trl", "finish": "lookahead"}, "method 'trl' knows none, oracle"),
         ({"method": "trl", "temperature": 2.0}, "temperature has no effect with method = 'trl'"),
-        ({"track": "mine"}, "choose method = 'trl'"),
+        ({"prompts_per_step": 3}, "choose method = 'trl'"),
         ({"method": "trl", "reply_format": "xml"}, "unknown reply_format 'xml'"),
         ({"method": "trl", "prompts_per_step": 0}, "prompts_per_step must be above 0"),
         ({"method": "trl", "sampling_temperature": 0.0}, "sampling_temperature must be above 0"),

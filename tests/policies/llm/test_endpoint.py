@@ -195,6 +195,8 @@ def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
 def test_ctrl_c_ends_the_waiting(server: FaultyServer) -> None:
     server.always = trickle
     code = (
+        # Whoever runs the tests in the background hands down that SIGINT is ignored.
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from chaosops.rollout import Team, play\n"
         "from chaosops.packs import make_scenario\n"
         "from chaosops.policies.llm.endpoint import EndpointPolicy\n"
