@@ -1,6 +1,9 @@
 # The server with the page for people, as `chaosops serve` starts it.
 FROM python:3.12-slim
 
+# llama.cpp computes with it.
+RUN apt-get update && apt-get install --yes --no-install-recommends libgomp1 \
+    && rm -rf /var/lib/apt/lists/*
 RUN pip install --no-cache-dir uv==0.13.7
 WORKDIR /app
 COPY pyproject.toml uv.lock README.md LICENSE ./
@@ -20,7 +23,7 @@ ENV CHAOSOPS_HOME=/home/chaosops/models \
     CHAOSOPS_THREADS=2 \
     CHAOSOPS_WEB_FRAME_ANCESTORS="'self' https://huggingface.co"
 # One episode converts the adapter as well, so that no visitor waits for it.
-RUN chaosops weights && chaosops run --policy trained > /dev/null
+RUN chaosops weights && chaosops run --policy trained --max-steps 3
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=3s --start-period=20s \
     CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/health')"]

@@ -34,8 +34,10 @@ class LlamaCppRuntime:
     def __init__(self, gguf: Path, adapter: Path | None, identity: Mapping[str, Any]) -> None:
         try:
             import xllamacpp
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtra("running GGUF weights", "xllamacpp", "local") from None
+        except ImportError as error:  # it is there, but a library of the system is not
+            raise BadInput(f"xllamacpp cannot be loaded: {error}") from None
         params = xllamacpp.CommonParams()
         params.model.path = str(gguf)
         params.n_parallel = _SLOTS
