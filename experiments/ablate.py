@@ -119,7 +119,9 @@ def table(out: Path) -> str:
         hard = [e["caught"] for e in every if e["group"] == "arena hard"]
         caught = mean([float(c) for c in hard if c is not None])
         false = mean([float(e["false_flags"]) for e in every if e["false_flags"] is not None])
-        lines.append(f"| {variant} | " + " | ".join(cells) + f" | {caught:.0%} | {false:.2f} |")
+        cells.append("n/a" if caught is None else f"{caught:.0%}")
+        cells.append("n/a" if false is None else f"{false:.2f}")
+        lines.append(f"| {variant} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
