@@ -85,7 +85,11 @@ def test_values_are_replaced_on_the_command_line(
     assert 'rogue_bonus_multiplier = "2.0->1.0"' in saved
     (cost,) = (tmp_path / "run/cost.jsonl").read_text().splitlines()
     assert set(json.loads(cost)) == {"seconds", "machine"}
-    assert "+adapter=" in capsys.readouterr().out
+    assert main([*words, *settings]) == 2  # refused: nothing was spent on this run
+    assert len((tmp_path / "run/cost.jsonl").read_text().splitlines()) == 1
+    told = capsys.readouterr()
+    assert "+adapter=" in told.out
+    assert "holds a run already" in told.err
 
 
 def test_a_run_can_be_followed_in_trackio(

@@ -25,7 +25,8 @@ from chaosops.training.own_play import own_states
 from chaosops.training.player import LearnerPolicy
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
-from chaosops.training.run import METRICS, train
+from chaosops.training.run import train
+from chaosops.training.run_folder import METRICS
 from chaosops.training.states import states_of
 from tests.training.tiny import save_tiny_model
 
@@ -268,3 +269,15 @@ def test_two_processes_agree_on_their_weights(base: Path, tmp_path: Path) -> Non
     first, second = (out / f"rank{rank}" / file for rank in (0, 1))
     assert first.read_bytes() == second.read_bytes()
     assert len((out / METRICS).read_text().splitlines()) == SMOKE.steps
+
+
+def test_what_an_early_end_left_behind_is_not_taken_for_the_new_run(
+    base: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "start.json").write_text('{"base": "", "chances": [], "validation": {}}')
+    (tmp_path / METRICS).write_text('{"step": 1}\n')
+    train(replace(SMOKE, steps=2), base, tmp_path)
+    rows = [json.loads(line) for line in (tmp_path / METRICS).read_text().splitlines()]
+    assert [row["step"] for row in rows] == [1, 2]
+    assert "loss" in rows[0]
+    assert not (tmp_path / "start.json").exists()

@@ -15,7 +15,7 @@ import torch
 
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.training.recipe import Recipe
-from chaosops.training.run import METRICS
+from chaosops.training.run_folder import METRICS
 from chaosops.training.trl_run import CHECKPOINTS, train_trl
 from chaosops.training.trl_watch import RunWatch
 from tests.conftest import Outcome

@@ -15,7 +15,7 @@ from chaosops.report.figures import require_matplotlib
 from chaosops.report.model_card import model_card
 from chaosops.report.run_record import CURVE, FailedRun, RunRecord, failed_runs, read_run
 from chaosops.report.training_figures import learning_curve
-from chaosops.training.run import METRICS
+from chaosops.training.run_folder import METRICS
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -21,7 +21,8 @@ from chaosops.report import figures
 from chaosops.report.run_record import COST
 from chaosops.report.training_figures import learning_curve
 from chaosops.training.recipe import Recipe, load_recipe
-from chaosops.training.run import METRICS, train
+from chaosops.training.run import train
+from chaosops.training.run_folder import METRICS
 from chaosops.training.tracking import tracked
 from chaosops.training.trl_run import train_trl
 
@@ -38,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     folder = args.out or Path("runs") / recipe.name
     workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
     base = _base(recipe)
-    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder):
+    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
         if recipe.method == "trl":
             adapter = train_trl(recipe, base, folder, resume=args.resume, tell=tell)
         else:
@@ -55,13 +56,14 @@ def execute(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _noted_cost(folder: Path) -> Iterator[None]:
-    """A row for each time the run was at work; one that is killed leaves none."""
+def _noted_cost(folder: Path, watch: _Watch) -> Iterator[None]:
+    """A row for each time the run was at work; one that is killed leaves none, and one that
+    was refused before its first update cost nothing."""
     began = time.monotonic()
     try:
         yield
     finally:
-        if folder.is_dir() and os.environ.get("RANK", "0") == "0":
+        if watch.was_told:
             row = {"seconds": round(time.monotonic() - began), "machine": _machine()}
             with (folder / COST).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
@@ -108,6 +110,7 @@ class _Watch:
         self._started = time.monotonic()
         self._first: float | None = None  # how far a resumed run was when it was taken up
         self._warned: set[str] = set()
+        self.was_told = False
 
     def __enter__(self) -> _Watch:
         self._bar.start()
@@ -117,6 +120,7 @@ class _Watch:
         self._bar.stop()
 
     def tell(self, row: dict[str, Any]) -> None:
+        self.was_told = True
         step = row["step"]
         for warning in row["warnings"]:
             kind = warning.split()[0]

@@ -19,7 +19,7 @@ from chaosops.hub.client import (
 )
 from chaosops.report.evaluated import Evaluated
 from chaosops.report.run_record import COST, CURVE, RECIPE, RunRecord
-from chaosops.training.run import METRICS
+from chaosops.training.run_folder import METRICS
 
 WORK = "publishing"
 CARD = "README.md"

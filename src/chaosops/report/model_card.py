@@ -23,7 +23,7 @@ from chaosops.report.run_record import (
 )
 from chaosops.report.tables import MISSING, aligned
 from chaosops.training.recipe import ONLY_WITH
-from chaosops.training.run import METRICS
+from chaosops.training.run_folder import METRICS
 from chaosops.training.states import read_role_shares
 from chaosops.training.validation import FIRST_SEED
 from chaosops.version import VERSION

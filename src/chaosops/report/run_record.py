@@ -13,7 +13,7 @@ from chaosops.core.errors import BadInput
 from chaosops.policies.llm.lora_gguf import WEIGHTS
 from chaosops.report.training_figures import read_metrics
 from chaosops.training.recipe import Recipe, load_recipe
-from chaosops.training.run import METRICS
+from chaosops.training.run_folder import METRICS
 
 RECIPE = "recipe.toml"
 ADAPTER_CONFIG = "adapter_config.json"

@@ -80,6 +80,20 @@ class Encoder:
         return read
 
 
+def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
+    """Prompts of like length together, as many as fit into ``most`` tokens with padding.
+
+    >>> passes([5, 50, 6], 20)
+    [[0, 2], [1]]
+    """
+    found: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if not found or lengths[i] * (len(found[-1]) + 1) > most:
+            found.append([])
+        found[-1].append(i)
+    return found
+
+
 _here: Encoder | None = None
 
 

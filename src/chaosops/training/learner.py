@@ -16,7 +16,7 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.lora_gguf import WEIGHTS
-from chaosops.training.encoder import Encoder, Wording
+from chaosops.training.encoder import Encoder, Wording, passes
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
 
@@ -94,7 +94,7 @@ class Learner:
     ) -> list[list[float]]:
         """The same for any number of prompts: those of like length are read together."""
         rows: dict[int, list[float]] = {}
-        for places in _passes([len(prompt) for prompt in prompts]):
+        for places in passes([len(prompt) for prompt in prompts], _PASS_TOKENS):
             some = self.chances([prompts[i] for i in places], [offered[i] for i in places])
             rows.update(zip(places, some, strict=True))
         return [rows[i] for i in range(len(prompts))]
@@ -189,16 +189,6 @@ def hub_name(base: str) -> str:
     from chaosops.policies.llm.weights import HUB_NAME
 
     return HUB_NAME if base.startswith("local:") else base.removeprefix("hf:")
-
-
-def _passes(lengths: Sequence[int]) -> list[list[int]]:
-    """Prompts of like length together, as many as fit into one pass."""
-    passes: list[list[int]] = []
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if not passes or lengths[i] * (len(passes[-1]) + 1) > _PASS_TOKENS:
-            passes.append([])
-        passes[-1].append(i)
-    return passes
 
 
 def _quicken(torch: Any, model: Any, compiles: bool) -> None:

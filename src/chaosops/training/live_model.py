@@ -13,6 +13,7 @@ from typing import Any
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.protocol import Seat
+from chaosops.training.encoder import passes
 from chaosops.training.recipe import Recipe
 from chaosops.training.single_turns import Prompt
 
@@ -35,7 +36,8 @@ class LiveModel:
         prompts = encode(self._tokenizer, chats)
         found: dict[int, list[int]] = {}
         with self._opened() as model, _resting(model):
-            for places in self._passes([len(prompt) for prompt in prompts]):
+            room = self._recipe.max_reply_tokens
+            for places in passes([len(prompt) + room for prompt in prompts], _PASS_TOKENS):
                 written = self._generate(model, [prompts[i] for i in places])
                 found.update(zip(places, written, strict=True))
         return [(prompt, found[i]) for i, prompt in enumerate(prompts)]
@@ -55,18 +57,6 @@ class LiveModel:
                     first = _log_chances(torch, model, prompt, reply)
                 total += float((now.exp() * (now - first)).sum())
         return total / len(written)
-
-    def _passes(self, lengths: Sequence[int]) -> Iterator[list[int]]:
-        """Prompts of like length together, as many as fit into one pass."""
-        some: list[int] = []
-        for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-            tokens = (lengths[i] + self._recipe.max_reply_tokens) * (len(some) + 1)
-            if some and tokens > _PASS_TOKENS:
-                yield some
-                some = []
-            some.append(i)
-        if some:
-            yield some
 
     def _generate(self, model: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
         import torch

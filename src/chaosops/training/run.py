@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from chaosops.core.dice import key_of
-from chaosops.core.errors import BadInput
-from chaosops.core.files import open_folder, write_text
 from chaosops.training.encoder import open_pool
 from chaosops.training.feed import Batch, Feed, Position, depends_on_weights, through
 from chaosops.training.learner import Learner, require_torch
@@ -24,11 +22,11 @@ from chaosops.training.objectives import gains_table, lesson
 from chaosops.training.rails import check_step
 from chaosops.training.ranks import Ranks, join_ranks
 from chaosops.training.recipe import Recipe
+from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
 from chaosops.training.states import State
-from chaosops.training.supervision import START, Supervisor
+from chaosops.training.supervision import Supervisor
 
 CHECKPOINT = "checkpoint.pt"
-METRICS = "metrics.jsonl"
 Tell = Callable[[dict[str, Any]], None]
 
 
@@ -48,7 +46,7 @@ def train(
     start = _begin(torch, recipe, learner, folder, resume, ranks)
     supervisor = Supervisor(recipe, learner, folder) if ranks.leads else None
     if supervisor:
-        _open_metrics(folder / METRICS, supervisor.first_row, start.step)
+        open_metrics(folder / METRICS, start.step, supervisor.first_row)
     with (
         open_pool(workers, learner.encode.wording) as pool,
         _log(folder, ranks) as log,
@@ -109,37 +107,16 @@ def _learn(
 def _begin(
     torch: Any, recipe: Recipe, learner: Learner, folder: Path, resume: bool, ranks: Ranks
 ) -> Position:
-    open_folder(folder)
-    saved, checkpoint = folder / "recipe.toml", folder / CHECKPOINT
+    checkpoint = folder / CHECKPOINT
+    enter_folder(recipe, folder, resume=resume, holds_run=checkpoint.exists(), ranks=ranks)
     if not resume:
-        if checkpoint.exists():
-            raise BadInput(f"{folder} holds a run already; resume it, or choose another folder")
-        ranks.wait()
-        if ranks.leads:
-            write_text(saved, recipe.to_toml())
-            for left in (METRICS, START):
-                (folder / left).unlink(missing_ok=True)
         return Position()
-    if not saved.is_file() or saved.read_text(encoding="utf-8") != recipe.to_toml():
-        raise BadInput(f"{saved} is missing or another recipe: a run is resumed with its own")
     position = Position()
     if checkpoint.is_file():
         kept = torch.load(checkpoint, map_location=learner.device, weights_only=True)
         learner.restore(kept)
         position = Position(*kept["position"])
     return position
-
-
-def _open_metrics(path: Path, first: dict[str, Any] | None, step: int) -> None:
-    """Rows after the checkpoint will be written again; the last may be torn."""
-    rows = []
-    if path.is_file():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
-        rows = [line for line in whole if 0 < json.loads(line)["step"] <= step]
-    if first:
-        rows.insert(0, json.dumps(first) + "\n")
-    write_text(path, "".join(rows))
 
 
 def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> None:

@@ -23,9 +23,8 @@ from chaosops.rollout import Table, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
-from chaosops.training.states import TURNS, read_role_shares, scenario_of
+from chaosops.training.states import PROBE_EPISODES, TURNS, read_role_shares, scenario_of
 
-_PROBE_EPISODES = range(-12, 0)  # of the recipe's stream, before its beginning
 _BARREN = 1_000  # episodes without a single turn: the recipe asks for none
 
 
@@ -85,7 +84,7 @@ def _stage_end(recipe: Recipe, progress: float) -> float:
 
 def probes_of(recipe: Recipe, number: int) -> list[Prompt]:
     """Fixed turns that are not trained on."""
-    found = [prompt for episode in _PROBE_EPISODES for prompt in _chosen(recipe, episode, 0.0)]
+    found = [prompt for episode in PROBE_EPISODES for prompt in _chosen(recipe, episode, 0.0)]
     return found[:number]
 
 

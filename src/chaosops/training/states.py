@@ -28,6 +28,7 @@ from chaosops.training.credit import counterfactual_returns
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
 
 TURNS = 14  # of an episode: later ones repeat what came before
+PROBE_EPISODES = range(-12, 0)  # of a recipe's stream, before its beginning: never trained on
 _CLASSIC_TURNS = 0.7  # of every role
 
 

@@ -12,7 +12,8 @@ from chaosops.training.learner import Learner
 from chaosops.training.player import LearnerPolicy
 from chaosops.training.rails import check_divergence, trip
 from chaosops.training.recipe import Recipe
-from chaosops.training.states import State, states_of
+from chaosops.training.run_folder import START
+from chaosops.training.states import PROBE_EPISODES, State, states_of
 from chaosops.training.validation import (
     acts_digest,
     play_all,
@@ -21,9 +22,7 @@ from chaosops.training.validation import (
     validation_scenarios,
 )
 
-START = "start.json"
 _PROBES = 32
-_PROBE_EPISODES = range(-12, 0)  # of the recipe's stream, before its beginning
 
 
 class Finding(NamedTuple):
@@ -78,7 +77,7 @@ class Supervisor:
 
 def _probes(recipe: Recipe) -> list[State]:
     """Fixed turns that are not trained on."""
-    found = [state for index in _PROBE_EPISODES for state in states_of(recipe, index)]
+    found = [state for index in PROBE_EPISODES for state in states_of(recipe, index)]
     return found[:_PROBES]
 
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.core.files import open_folder, write_text
 from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.learner import hub_name, require_torch
 from chaosops.training.live_model import START, LiveModel, encode
 from chaosops.training.ranks import Ranks, join_ranks
 from chaosops.training.recipe import Recipe
-from chaosops.training.run import METRICS, Tell
+from chaosops.training.run import Tell
+from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
 from chaosops.training.single_turns import Prompt, prompts_of
 from chaosops.training.trl_rewards import rewards_of
 from chaosops.training.trl_watch import Inspector, RunWatch
@@ -82,25 +82,10 @@ def _require_trl(recipe: Recipe) -> Any:
 
 def _begin(recipe: Recipe, folder: Path, resume: bool, ranks: Ranks) -> Path | None:
     """The checkpoint to go on from."""
-    open_folder(folder)
-    saved = folder / "recipe.toml"
-    if not resume:
-        if _last_checkpoint(folder / CHECKPOINTS)[1]:
-            raise BadInput(f"{folder} holds a run already; resume it, or choose another folder")
-        ranks.wait()
-        if ranks.leads:
-            write_text(saved, recipe.to_toml())
-            write_text(folder / METRICS, "")
-        return None
-    if not saved.is_file() or saved.read_text(encoding="utf-8") != recipe.to_toml():
-        raise BadInput(f"{saved} is missing or another recipe: a run is resumed with its own")
     step, checkpoint = _last_checkpoint(folder / CHECKPOINTS)
+    enter_folder(recipe, folder, resume=resume, holds_run=checkpoint is not None, ranks=ranks)
     if ranks.leads:
-        # Rows after the checkpoint will be written again; the last may be torn.
-        lines = (folder / METRICS).read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]
-        kept = [line for line in whole if json.loads(line)["step"] <= step]
-        write_text(folder / METRICS, "".join(kept))
+        open_metrics(folder / METRICS, step)
     return checkpoint
 
 

@@ -19,7 +19,8 @@ from chaosops.evaluation.statistics import mean
 from chaosops.training.live_model import LiveModel, LivePolicy
 from chaosops.training.rails import check_divergence, check_step, trip
 from chaosops.training.recipe import Recipe, read_curriculum
-from chaosops.training.run import METRICS, Tell
+from chaosops.training.run import Tell
+from chaosops.training.run_folder import METRICS, START
 from chaosops.training.single_turns import Prompt, probes_of
 from chaosops.training.trl_rewards import READABLE, ROLE, RUBRICS
 from chaosops.training.validation import (
@@ -31,7 +32,6 @@ from chaosops.training.validation import (
     validation_scenarios,
 )
 
-BEGINNING = "start.json"
 _PROBES = 16
 _CLASSIC_SEEDS = 5  # a failure, as in the published table
 
@@ -49,7 +49,7 @@ class Inspector:
         self._probes = probes_of(recipe, _PROBES)
 
     def begin(self, folder: Path) -> None:
-        kept = folder / BEGINNING
+        kept = folder / START
         if not kept.is_file():
             acts = acts_digest(play_all(self._policy, self._scenarios))
             write_text(kept, json.dumps({"base": acts}) + "\n")
