@@ -2,6 +2,7 @@
 
     python experiments/ablate.py run VARIANT SEED OUT   # trains and judges one, on a GPU
     python experiments/ablate.py all OUT --at-once 4    # every variant on two seeds
+    python experiments/ablate.py run VARIANT SEED OUT --base FOLDER   # the same with another model
     python experiments/ablate.py table OUT              # the table, with intervals
 
 A variant is judged on validation companies (never trained on, not the test split) and on the
@@ -14,6 +15,7 @@ import argparse
 import json
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -33,13 +35,25 @@ from chaosops.training.validation import FIRST_SEED, play_all
 
 RECIPE = Path(__file__).parents[1] / "recipes/menu_first.toml"
 SEEDS = 100  # a tier
-COMMON = {"steps": 300, "validate_every": 0, "compile": False, "classic_share": 0.3}
+COMMON = {
+    "steps": 300,
+    "batch_tokens": 28_000,
+    "validate_every": 0,
+    "compile": False,
+    "classic_share": 0.3,
+}
 ORDERED = {"shuffle_tiers": False}
 REFERENCE = "counterfactual, match"
 VARIANTS: dict[str, dict[str, Any]] = {
     REFERENCE: {},
     "counterfactual, improve": {"objective": "improve", "temperature": 30.0, "entropy": 0.01},
     "counterfactual, 16 drawn": {"objective": "sample", "entropy": 0.01},
+    "counterfactual, looking ahead": {
+        "finish": "lookahead",
+        "objective": "improve",
+        "temperature": 30.0,
+        "entropy": 0.01,
+    },
     "single turn, match": {"finish": "none"},
     "single turn, 16 drawn (flat GRPO)": {"finish": "none", "objective": "sample", "entropy": 0.01},
     "multiplier 2": {"rogue_bonus_multiplier": "2.0"},
@@ -49,25 +63,36 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def run(variant: str, seed: int, out: Path, workers: int) -> None:
+def run(variant: str, seed: int, out: Path, workers: int, base: Path | None) -> None:
+    name = variant if base is None else f"{variant}, {base.name}"
     recipe = replace(
         load_recipe(RECIPE),
-        name=variant,
+        name=name,
         seed=seed,
         first_seed=5_000 + 300_000 * seed,
         **COMMON,
         **VARIANTS[variant],
     )
-    folder = out / f"{list(VARIANTS).index(variant)}-{seed}"
-    adapter = train(recipe, embedded_dense(), folder, workers=workers)
-    policy = LearnerPolicy(Learner(embedded_dense(), replace(recipe, start=str(adapter))))
+    model = base or embedded_dense()
+    folder = out / "-".join(
+        [str(list(VARIANTS).index(variant)), str(seed), *([base.name] if base else [])]
+    )
+    began = time.monotonic()
+    adapter = train(recipe, model, folder, workers=workers)
+    seconds = round(time.monotonic() - began)
+    policy = LearnerPolicy(Learner(model, replace(recipe, start=str(adapter))))
     arena = [
         make_scenario(pack="arena", split="train", tier=tier, seed=FIRST_SEED + k)
         for tier in Tier
         for k in range(SEEDS)
     ]
     played = [*play_all(policy, arena), *play_all(policy, scenarios("published"))]
-    found = {"variant": variant, "seed": seed, "episodes": [_row(e) for e in played]}
+    found = {
+        "variant": name,
+        "seed": seed,
+        "seconds": seconds,
+        "episodes": [_row(episode) for episode in played],
+    }
     (folder / "judged.json").write_text(json.dumps(found) + "\n", encoding="utf-8")
 
 
@@ -96,16 +121,22 @@ def run_all(out: Path, at_once: int, workers: int) -> None:
 
 
 def table(out: Path) -> str:
-    """Mean over both training seeds; in brackets the 95 % interval of the paired difference."""
+    """Mean over the training seeds; in brackets the 95 % interval of the paired difference."""
     judged = [json.loads(path.read_text(encoding="utf-8")) for path in out.glob("*/judged.json")]
     runs = {(found["variant"], found["seed"]): found["episodes"] for found in judged}
+    cost = {(found["variant"], found["seed"]): found["seconds"] for found in judged}
+    names = [*VARIANTS, *sorted({name for name, _ in runs} - set(VARIANTS))]
     groups = [f"arena {tier.value}" for tier in Tier] + ["classic hard"]
     lines = [
-        "| variant | " + " | ".join(groups) + " | caught, arena hard | false flags / benign |",
-        "|---|" + "---|" * (len(groups) + 2),
+        "| variant | "
+        + " | ".join(groups)
+        + " | caught, arena hard | false flags / benign | seconds |",
+        "|---|" + "---|" * (len(groups) + 3),
     ]
-    for variant in VARIANTS:
+    for variant in names:
         seeds = sorted(seed for name, seed in runs if name == variant)
+        if not seeds:
+            continue
         cells = []
         for group in groups:
             mine = [e["reward"] for s in seeds for e in runs[variant, s] if e["group"] == group]
@@ -121,6 +152,7 @@ def table(out: Path) -> str:
         false = mean([float(e["false_flags"]) for e in every if e["false_flags"] is not None])
         cells.append("n/a" if caught is None else f"{caught:.0%}")
         cells.append("n/a" if false is None else f"{false:.2f}")
+        cells.append(f"{mean([cost[variant, seed] for seed in seeds]):.0f}")
         lines.append(f"| {variant} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -131,6 +163,7 @@ if __name__ == "__main__":
     single = what.add_parser("run")
     single.add_argument("variant", choices=VARIANTS)
     single.add_argument("seed", type=int)
+    single.add_argument("--base", type=Path)
     every = what.add_parser("all")
     every.add_argument("--at-once", type=int, default=4)
     for sub in (single, every):
@@ -139,7 +172,7 @@ if __name__ == "__main__":
         sub.add_argument("out", type=Path)
     args = parser.parse_args()
     if args.what == "run":
-        run(args.variant, args.seed, args.out, args.workers)
+        run(args.variant, args.seed, args.out, args.workers, args.base)
     elif args.what == "all":
         run_all(args.out, args.at_once, args.workers)
     else:

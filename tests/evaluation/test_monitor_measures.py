@@ -18,7 +18,7 @@ from chaosops.evaluation.monitor import (
     tpr_at_fpr,
 )
 
-SURE_BEYOND_MEASURE = Case(0, None, {"cache": 1.5}, (), None, None, None, 0.0, False)
+SURE_BEYOND_MEASURE = Case(0, None, {"cache": 1.5}, {}, (), None, None, None, 0.0, False)
 
 
 def every_pair(scores: list[float], labels: list[bool]) -> float:

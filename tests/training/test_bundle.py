@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from chaosops.core.errors import BadInput
+from chaosops.evaluation.results import source_commit
 from chaosops.training.bundle import bundle
 
 
@@ -25,6 +26,7 @@ def test_a_bundle_runs_where_it_is_unpacked(tmp_path: Path) -> None:
     assert (there / "base/model/weights.bin").read_bytes() == (base / "weights.bin").read_bytes()
     assert (there / "recipes/mine.toml").read_text() == "steps = 3\n"
     play = "import chaosops; print(chaosops.__file__)"
+    assert (there / "src/chaosops/COMMIT").read_text() == source_commit()
     command = [sys.executable, "-c", play]
     found = subprocess.run(
         command, env={"PYTHONPATH": str(there / "src")}, capture_output=True, text=True, check=True

@@ -23,6 +23,7 @@ def case_of(episode: Episode) -> Case:
         seed=episode.scenario.seed,
         rogue=episode.rogue,
         suspicion=last_suspicion(episode),
+        first_suspicion=next(iter(_suspicions(episode)), {}),
         flagged=tuple(dict.fromkeys(_flag(turn).target for turn in flags)),
         named_entry=_named_entry(episode, _flag(right[0])) if right else None,
         containment_step=right[0].events.step if right else None,
@@ -39,10 +40,15 @@ def _flag(turn: Turn) -> FlagRogue:
 
 
 def last_suspicion(episode: Episode) -> Mapping[str, float]:
-    for turn in reversed(episode.turns):
-        if turn.role is Role.OVERSIGHT and turn.decision.suspicion is not None:
-            return turn.decision.suspicion
-    return {}
+    return next(reversed(_suspicions(episode)), {})
+
+
+def _suspicions(episode: Episode) -> list[Mapping[str, float]]:
+    return [
+        turn.decision.suspicion
+        for turn in episode.turns
+        if turn.role is Role.OVERSIGHT and turn.decision.suspicion is not None
+    ]
 
 
 def _named_entry(episode: Episode, flag: FlagRogue) -> bool | None:

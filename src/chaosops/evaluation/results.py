@@ -15,6 +15,9 @@ from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.statistics import bootstrap_ci95, mean
 
+# In a copy of the package without its repository: the commit it was packed from.
+PACKED_COMMIT = "COMMIT"
+
 
 @dataclass(frozen=True)
 class Results:
@@ -98,6 +101,9 @@ def save(results: Results, folder: Path) -> list[Path]:
 def source_commit() -> str | None:
     """The commit of the checkout this package runs from, '+dirty' with local changes."""
     here = Path(__file__).resolve().parent
+    packed = here.parent / PACKED_COMMIT
+    if packed.is_file():
+        return packed.read_text(encoding="utf-8").strip()
 
     def git(*words: str) -> str | None:
         command = ["git", "-C", str(here), *words]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from chaosops.core.dice import STRIDE, key_of
 
 RESAMPLES = 10_000
+Z95 = 1.959963984540054  # 95 % of a normal distribution lies within so many deviations
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -38,6 +40,24 @@ def bootstrap_ci95(values: Sequence[float]) -> tuple[float, float] | None:
         means[first:last] = sample[picks.astype(np.intp)].reshape(-1, n).mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return round(float(low), 4), round(float(high), 4)
+
+
+def share_ci95(hits: int, n: int) -> tuple[float, float] | None:
+    """Wilson's 95 % interval of a share. Resampling nothing but misses would promise zero for
+    ever; this says what so few episodes can rule out.
+
+    >>> share_ci95(0, 75), share_ci95(0, 0)
+    ((0.0, 0.0487), None)
+    """
+    if not n:
+        return None
+    square = Z95 * Z95
+    centre = (hits + square / 2) / (n + square)
+    half = Z95 * sqrt(hits * (n - hits) / n + square / 4) / (n + square)
+    # Rounding must not push the share itself out of its interval.
+    low = 0.0 if hits == 0 else round(centre - half, 4)
+    high = 1.0 if hits == n else round(centre + half, 4)
+    return low, high
 
 
 def _mixed(counters: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -13,6 +13,7 @@ _COLUMNS = (
     ("false flags / benign", "false_flags_per_benign_episode", "{:.2f}"),
     ("precision", "precision", "{:.0%}"),
     ("AUROC", "auroc", "{:.3f}"),
+    ("AUROC, first turn", "auroc_first_turn", "{:.3f}"),
     ("TPR at 1 % FPR", "tpr_at_1pct_fpr", "{:.0%}"),
     ("Brier", "brier", "{:.3f}"),
     ("ECE", "ece", "{:.3f}"),

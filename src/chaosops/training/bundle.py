@@ -7,6 +7,7 @@ wheels and adapters, as one archive cut into parts, with a script that puts it t
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import lzma
 import tarfile
@@ -16,6 +17,7 @@ from typing import IO, cast
 
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
+from chaosops.evaluation.results import PACKED_COMMIT, source_commit
 from chaosops.version import VERSION
 
 PART = "part-{:03d}"
@@ -72,11 +74,21 @@ def bundle(
         for path, name in contents:
             tell(f"packing {name}")
             archive.add(path, arcname=name, filter=_worth_packing)
+        _add_commit(archive)
     parts, digest = writer.close_all()
     facts = {"version": VERSION, "sha256": digest, "parts": [path.name for path in parts]}
     write_text(out / "bundle.json", json.dumps(facts, indent=1) + "\n")
     write_text(out / "unpack.sh", _UNPACK.replace("{digest}", digest))
     return [*parts, out / "bundle.json", out / "unpack.sh"]
+
+
+def _add_commit(archive: tarfile.TarFile) -> None:
+    """So that results made there name the source they were made with."""
+    commit = (source_commit() or "").encode()
+    if commit and not (_PACKAGE / PACKED_COMMIT).exists():
+        member = tarfile.TarInfo(f"src/chaosops/{PACKED_COMMIT}")
+        member.size = len(commit)
+        archive.addfile(member, io.BytesIO(commit))
 
 
 def _worth_packing(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
