@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
 from chaosops.report.tables import markdown_table
 
 ROOT = Path(__file__).parents[1]
+EVALUATIONS = ROOT / "src/chaosops/trained/evaluations"
 
 
 def test_the_readme_shows_the_table_that_eval_prints() -> None:
@@ -19,11 +22,9 @@ def test_the_readme_shows_the_table_that_eval_prints() -> None:
 
 
 def test_the_readme_shows_what_the_trained_model_was_measured_at() -> None:
-    shipped = ROOT / "src/chaosops/trained/evaluations/classic_published"
-    adapter = ROOT / "src/chaosops/trained/adapter/adapter_model.safetensors"
+    shipped = EVALUATIONS / "classic_published"
     manifest = json.loads((shipped / "results.json").read_text(encoding="utf-8"))["manifest"]
-    digest = hashlib.sha256(adapter.read_bytes()).hexdigest()
-    assert digest[:12] in manifest["policies"]["trained"]["adapter"]
+    assert _adapter_digest() in manifest["policies"]["trained"]["adapter"]
     rows = json.loads((shipped / "summary.json").read_text(encoding="utf-8"))
     table = markdown_table([row for row in rows if row["policy"] in ("oracle", "trained")])
     measured = [line for line in table.splitlines() if line.startswith("| trained")]
@@ -33,8 +34,91 @@ def test_the_readme_shows_what_the_trained_model_was_measured_at() -> None:
     ]
 
 
+def _adapter_digest() -> str:
+    adapter = ROOT / "src/chaosops/trained/adapter/adapter_model.safetensors"
+    return hashlib.sha256(adapter.read_bytes()).hexdigest()[:12]
+
+
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")]
+
+
+HEADLINE = (
+    "split, tier",
+    "trained",
+    "heuristic",
+    "oracle",
+    "above the heuristic",
+    "solved",
+    "rogue caught",
+    "false flags / benign",
+    "AUROC",
+)
+
+
+def headline(splits: Sequence[str], tiers: Sequence[str]) -> list[str]:
+    """The rows of the trained model, from the files that ship."""
+    rows = []
+    for split in splits:
+        shipped = EVALUATIONS / f"arena_{split}"
+        summary = json.loads((shipped / "summary.json").read_text(encoding="utf-8"))
+        monitor = json.loads((shipped / "monitor.json").read_text(encoding="utf-8"))
+        for tier in tiers:
+            of = {_short(row): row for row in summary if row["tier"] == tier}
+            (oversight,) = (
+                row
+                for row in monitor["summary"]
+                if row["tier"] == tier and _short(row) == "trained"
+            )
+            (paired,) = (
+                row
+                for row in monitor["paired"]
+                if (row["tier"], row["measure"], _short(row)) == (tier, "reward", "trained")
+            )
+            cells = [
+                f"{split}, {tier}",
+                *(f"{of[name]['mean_reward']:+.0f}" for name in ("trained", "heuristic", "oracle")),
+                _with_interval(paired, "{:+.0f}"),
+                f"{100 * of['trained']['solved']:.0f} %",
+                _with_interval(oversight["rogue_caught"], "{:.0%}"),
+                _with_interval(oversight["false_flags_per_benign_episode"], "{:.2f}"),
+                _with_interval(oversight["auroc"], "{:.2f}"),
+            ]
+            rows.append("| " + " | ".join(cells) + " |")
+    return ["| " + " | ".join(HEADLINE) + " |", "|---|" + "---:|" * (len(HEADLINE) - 1), *rows]
+
+
+def _short(row: Mapping[str, Any]) -> str:
+    return str(row["policy"]).partition("+")[0]
+
+
+def _with_interval(figure: Mapping[str, Any], form: str) -> str:
+    if figure["value"] is None:
+        return "n/a"
+    low, high = (form.format(bound + 0.0) for bound in figure["ci95"])
+    return f"{form.format(figure['value'] + 0.0)} [{low}, {high}]"
+
+
+SPLITS = ("test", "ood_names", "ood_rogue", "ood_scale", "ood_mechanism")
+
+
+def test_the_documents_show_what_the_trained_model_was_measured_at_in_the_arena() -> None:
+    for split in SPLITS:
+        text = (EVALUATIONS / f"arena_{split}" / "results.json").read_text(encoding="utf-8")
+        (status,) = (
+            status
+            for policy, status in json.loads(text)["manifest"]["policies"].items()
+            if policy.startswith("trained")
+        )
+        assert _adapter_digest() in status["adapter"]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    heads = [
+        *headline(SPLITS[:1], ("easy", "medium", "hard")),
+        *headline(SPLITS[1:], ("hard",))[2:],
+    ]
+    assert "\n".join(heads) in readme
+    arena = (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+    assert "\n".join(headline(SPLITS, ("easy", "medium", "hard"))) in arena
 
 
 def test_the_arena_page_shows_the_table_that_eval_prints() -> None:

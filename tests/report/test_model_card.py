@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,15 @@ def test_the_overseer_s_figures_are_those_of_the_monitor_file(
         shown = {**row, "policy": evaluated.labels[row["policy"]]}
         assert squeezed(" | ".join(monitor_tables.cells(shown))) in squeezed(card)
     assert "Not evaluated on: ood_names" in card
+
+
+def test_a_card_says_where_a_script_earns_more(run: Path, evaluated: Evaluated) -> None:
+    assert "Outdone" not in model_card(read_run(run), [evaluated], [])  # the oracle is told
+    blind = {**evaluated.manifest["policies"]["oracle"], "sees_truth": False}
+    policies = {**evaluated.manifest["policies"], "oracle": blind}
+    found = replace(evaluated, manifest={**evaluated.manifest, "policies": policies})
+    card = model_card(read_run(run), [found], [])
+    assert "- Outdone by oracle in arena_test: easy, medium, hard." in card
 
 
 def test_without_the_monitor_file_there_is_no_auroc(run: Path, tmp_path: Path) -> None:

@@ -97,6 +97,12 @@ def test_a_run_leaves_its_recipe_its_metrics_and_an_adapter(whole: Path) -> None
     assert "lm_head" not in config["target_modules"]
 
 
+def test_cudnn_does_not_attend_to_padding(whole: Path) -> None:
+    import torch
+
+    assert not torch.backends.cuda.cudnn_sdp_enabled()
+
+
 def test_a_run_is_validated_by_playing(whole: Path) -> None:
     (checked,) = (row for row in rows_of(whole) if "validation" in row)
     assert checked["step"] == 5

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.report import monitor_tables, tables
-from chaosops.report.evaluated import Evaluated
+from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import (
     COST,
     CURVE,
@@ -220,9 +220,27 @@ def _limits(run: RunRecord, evaluations: Sequence[Evaluated]) -> str:
         "One training run with one seed: the intervals are over episodes, not over trainings.",
         "What the base model gets wrong, or is biased towards, the adapter inherits.",
     ]
+    lines += [line for found in evaluations for line in _outdone(found)]
     if missing:
         lines.append(f"Not evaluated on: {', '.join(missing)}.")
     return "## Limits\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _outdone(found: Evaluated) -> list[str]:
+    """Where a script that is not told the truth earns more: nobody should have to find that."""
+    rewards = {(row["policy"], row["tier"]): row["mean_reward"] for row in found.summary}
+    ours = {tier: value for (name, tier), value in rewards.items() if OURS in found.labels[name]}
+    lines = []
+    for name, status in found.manifest["policies"].items():
+        if (
+            status.get("kind") != "scripted"
+            or status.get("sees_truth")
+            or OURS in found.labels[name]
+        ):
+            continue
+        if tiers := [tier for tier, value in ours.items() if rewards[name, tier] > value]:
+            lines.append(f"Outdone by {name} in {found.name}: {', '.join(tiers)}.")
+    return lines
 
 
 def _failures(failures: Sequence[FailedRun] | None) -> str:

@@ -106,6 +106,9 @@ def _load(torch: Any, recipe: Recipe, base: Path) -> tuple[Any, Any]:
     tokenizer, model = load_pretrained(str(base), dtype)
     # Not saved with a tokenizer, and without it a batch generates from padding.
     tokenizer.padding_side = "left"
+    # With padding on the left cuDNN's attention gives gradients that are not numbers, after some
+    # ten updates; the other kernels do not.
+    torch.backends.cuda.enable_cudnn_sdp(False)
     return tokenizer, _with_start(recipe, model) if recipe.start else model
 
 
