@@ -63,6 +63,18 @@ def test_an_evaluation_is_shown_as_it_was_written(found: httpx.Client, folder: P
     assert str(folder) not in json.dumps({**shown, "manifest": {**manifest, "command": ""}})
 
 
+def test_what_ships_is_shown_the_unseen_companies_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(evaluations.VARIABLE, raising=False)
+    shown = evaluations.read_evaluations(evaluations.places())
+    titles = [one["title"].rpartition("/")[2] for one in shown]
+    assert titles[:2] == ["arena_test", "classic_published"]
+    assert all(title.startswith("arena_ood_") for title in titles[2:])
+    for one in shown:
+        assert "error" not in one
+        assert "sha256" in one["manifest"]["policies"]["trained"]
+        assert one["table"]["rows"][-1][:2] == ["trained", "hard"]
+
+
 def test_figures_are_served_by_their_names_alone(found: httpx.Client) -> None:
     (shown,) = found.get("/api/results").json()["evaluations"]
     names = [figure["name"] for figure in shown["figures"]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Tier
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
 from chaosops.web.wire import status_words
@@ -19,6 +21,8 @@ VARIABLE = "CHAOSOPS_RESULTS"
 SHIPPED = "chaosops.trained"
 _DEPTH = 3
 _HEAD = 1 << 20
+# How a model was run, not which one.
+_HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
 FIGURES = {
     "comparison_curve.png": "Mean reward with its interval, and share resolved, by tier",
     "rogue_vs_mttr.png": "Rogues caught against steps to resolution and against false flags",
@@ -57,7 +61,16 @@ def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
 
 
 def read_evaluations(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return [_evaluation(folder) for folder in folders_with("results.json", among)]
+    found = [_evaluation(folder) for folder in folders_with("results.json", among)]
+    return sorted(found, key=_place)
+
+
+def _place(shown: Mapping[str, Any]) -> int:
+    """What a visitor wants first: unseen companies, then the rest, then what is out of the way."""
+    if "error" in shown:
+        return 3
+    splits = shown["manifest"]["splits"]
+    return 0 if splits == ["test"] else 2 if any("ood" in split for split in splits) else 1
 
 
 def figure(key: str, name: str, among: Sequence[Path]) -> Path:
@@ -83,18 +96,35 @@ def _evaluation(folder: Folder) -> dict[str, Any]:
     head = {"key": folder.key, "title": folder.title}
     try:
         manifest = read_manifest(folder.path / "results.json")
-        summary = _read(folder.path / "summary.json")
+        labels = short_names(list(manifest["policies"]))
+        summary = _labelled(_read(folder.path / "summary.json"), labels)
         body = {
-            "manifest": _manifest(manifest),
+            "manifest": _manifest(manifest, labels),
             "summary": summary,
             "table": {"headers": tables.HEADERS, "rows": [tables.cells(row) for row in summary]},
-            "oversight": _oversight(folder.path / "monitor.json"),
+            "oversight": _oversight(folder.path / "monitor.json", labels),
             "warnings": _warnings(folder.path / "table.md"),
             "figures": figures_of(folder.path),
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
         return {**head, "error": f"cannot be read: {type(error).__name__}: {error}"}
     return {**head, **body}
+
+
+def short_names(policies: Sequence[str]) -> dict[str, str]:
+    """
+    >>> short_names(["oracle", "trained+runtime=transformers+batch=256"])
+    {'oracle': 'oracle', 'trained+runtime=transformers+batch=256': 'trained'}
+    >>> short_names(["trained", "trained+batch=2"])
+    {'trained': 'trained', 'trained+batch=2': 'trained+batch=2'}
+    """
+    short = {name: _HOW.sub("", name) for name in policies}
+    alone = [name for name in short.values() if list(short.values()).count(name) == 1]
+    return {name: label if label in alone else name for name, label in short.items()}
+
+
+def _labelled(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [{**row, "policy": labels[row["policy"]]} for row in rows]
 
 
 def figures_of(path: Path) -> list[dict[str, str]]:
@@ -120,7 +150,7 @@ def _read(path: Path) -> Any:
     return json.loads(without_password(path.read_text(encoding="utf-8")))
 
 
-def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _manifest(manifest: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
     return {
         "command": manifest["command"],
         "version": manifest["version"],
@@ -129,10 +159,10 @@ def _manifest(manifest: Mapping[str, Any]) -> dict[str, Any]:
             f"{name} {of['version']} ({of['hash']})" for name, of in manifest["packs"].items()
         ],
         "splits": manifest["splits"],
-        "tiers": manifest["tiers"],
+        "tiers": [tier.value for tier in Tier if tier.value in manifest["tiers"]],
         "seeds": spans(manifest["seeds"]),
         "episodes_per_policy": manifest["episodes_per_policy"],
-        "policies": {name: status_words(of) for name, of in manifest["policies"].items()},
+        "policies": {labels[name]: status_words(of) for name, of in manifest["policies"].items()},
     }
 
 
@@ -154,10 +184,10 @@ def spans(numbers: Sequence[int]) -> str:
     return ", ".join(words)
 
 
-def _oversight(path: Path) -> dict[str, Any] | None:
+def _oversight(path: Path, labels: Mapping[str, str]) -> dict[str, Any] | None:
     if not path.is_file():
         return None
-    summary = _read(path)["summary"]
+    summary = _labelled(_read(path)["summary"], labels)
     return {
         "headers": monitor_tables.HEADERS,
         "rows": [monitor_tables.cells(row) for row in summary],

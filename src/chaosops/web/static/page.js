@@ -9,11 +9,9 @@ export async function showReports(path, list, draw, nothing) {
   try {
     const found = await getJson(path);
     const items = found[list];
-    place.replaceChildren(
-      ...(items.length
-        ? items.map((item) => (item.error ? broken(item) : draw(item)))
-        : [nothing(found)]),
-    );
+    const reports = items.map((item) => (item.error ? broken(item) : draw(item)));
+    if (items.length > 1) reports.unshift(contents(items));
+    place.replaceChildren(...(items.length ? reports : [nothing(found)]));
   } catch (error) {
     byId("waiting")?.remove();
     byId("notice").hidden = false;
@@ -21,8 +19,15 @@ export async function showReports(path, list, draw, nothing) {
   }
 }
 
-const broken = ({ title, error }) =>
-  h("section", { class: "panel report" }, h("h2", {}, title), h("p", { class: "trouble" }, error));
+const contents = (items) =>
+  h(
+    "nav",
+    { class: "contents", "aria-label": "On this page" },
+    items.map(({ key, title }) => h("a", { href: `#${key}` }, title.split("/").at(-1))),
+  );
+
+const broken = ({ key, title, error }) =>
+  h("section", { class: "panel report", id: key }, h("h2", {}, title), h("p", { class: "trouble" }, error));
 
 export const commands = (...lines) =>
   h("pre", { class: "commands", tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));

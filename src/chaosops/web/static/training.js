@@ -80,7 +80,7 @@ function valuesOf(charts) {
 function run(one) {
   return h(
     "section",
-    { class: "run-report" },
+    { class: "run-report", id: one.key },
     h("h2", {}, one.title),
     h(
       "p",
