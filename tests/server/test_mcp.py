@@ -9,7 +9,7 @@ import httpx
 import yaml
 
 from chaosops.core.actions import VERBS
-from tests.server.conftest import Running
+from tests.server.conftest import Running, StartServer
 from tests.server.talk import Line, line_to
 from tests.server.test_environment import ROOT
 
@@ -111,6 +111,22 @@ def test_what_cannot_be_called_costs_no_turn(served: Running) -> None:
         # The session has an owner on its WebSocket: nobody else gets in to reset it.
         with line_to(served.socket, f"/ws?session_id={session}") as intruder:
             assert "already has an attached WebSocket" in intruder.hear()["data"]["message"]
+
+
+def test_a_session_that_a_socket_opened_is_that_socket_s_alone(start_server: StartServer) -> None:
+    served = start_server("--max-sessions", "1")
+    with line_to(served.socket) as owner:
+        owner.reset(seed=1)
+        told = owner.ask("mcp", **rpc("openenv/session/create"))
+        session = told["data"]["result"]["session_id"]
+        with line_to(served.socket, f"/ws?session_id={session}") as intruder:
+            assert "already has an attached WebSocket" in intruder.hear()["data"]["message"]
+        httpx.post(f"{served.url}/mcp", json=rpc("openenv/session/close", session_id=session))
+        assert owner.state()["step_count"] == 0
+        with line_to(served.socket) as another:  # it is still counted
+            assert another.hear()["data"]["code"] == "CAPACITY_REACHED"
+    agent = Agent(served.url, session)
+    assert "error" in agent.ask("tools/call", name="look")  # gone with its socket
 
 
 def test_tools_work_over_the_sessions_own_socket(served: Running) -> None:

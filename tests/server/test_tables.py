@@ -299,6 +299,32 @@ def test_tables_are_limited_and_forgotten(start_server: StartServer) -> None:
     assert open_table(served, seed=1)["turn_timeout_s"] == 0.5
 
 
+def test_tables_that_have_ended_take_no_place(start_server: StartServer) -> None:
+    served = start_server("--max-sessions", "1")
+    ended = []
+    for _ in range(6):
+        ended.append(open_table(served, turn_timeout_s=0.01)["table"])
+        time.sleep(0.1)
+    statuses = [httpx.get(f"{served.url}/tables/{table}").status_code for table in ended]
+    assert statuses == [404, 404, 200, 200, 200, 200], "the oldest are forgotten"
+
+
+def test_nobody_plays_on_at_a_table_that_was_abandoned(served: Running) -> None:
+    opened = open_table(served, seed=1, max_steps=2, turn_timeout_s=0.5)
+    with ExitStack() as stack:
+        for token in opened["tokens"].values():
+            sit(stack.enter_context(line_to(served.socket, "/seat")), token)
+        time.sleep(1)
+    for role in ("sre", "oversight"):
+        with line_to(served.socket, "/seat") as late:
+            late.socket.send(json.dumps({"type": "sit", "data": {"token": opened["tokens"][role]}}))
+            late.socket.send(json.dumps({"type": "act", "data": {"action": "noop"}}))
+            heard = [late.hear()["type"] for _ in range(2)]
+            assert heard == ["seated", "abandoned"]
+    state = table_state(served, opened["table"])
+    assert (state["status"], state["step"], state["debrief"]) == ("abandoned", 0, None)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -239,7 +239,8 @@ class ChaosOpsObservation(Observation):  # type: ignore[misc]
 
 
 class ChaosOpsState(State):  # type: ignore[misc]
-    """The episode from outside; it holds nothing that a role could not know."""
+    """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
+    reward tells whether a flag was right."""
 
     status: Literal["no_episode", "running", "over"] = "no_episode"
     pack: str | None = None

@@ -19,7 +19,7 @@ from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsSt
 from chaosops.core.errors import BadInput
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
-from chaosops.server.guard import MAX_FRAME_BYTES, Guard
+from chaosops.server.guard import MAX_FRAME_BYTES, Guard, on_socket
 from chaosops.server.observation_response import write_observations_with_orjson
 from chaosops.server.seats import table_routes
 from chaosops.server.tables import Lobby
@@ -37,12 +37,23 @@ class Settings:
     web: bool = True
 
 
+class _Sessions(HTTPEnvServer):  # type: ignore[misc]
+    """A session that a WebSocket opened is that socket's alone. OpenEnv keeps others out of those
+    that were joined by their id only: an agent that knows the id could reset or close the rest."""
+
+    async def _create_session(self) -> Any:
+        created = await super()._create_session()
+        if on_socket.get():
+            self._session_websocket_attachments.add(created[0])
+        return created
+
+
 def build_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     write_observations_with_orjson()
     # The version is that of OpenEnv's HTTP interface, which its validator reads here.
     app = FastAPI(title="ChaosOps AI", version="1.0.0", description=_DESCRIPTION)
-    episodes = HTTPEnvServer(
+    episodes = _Sessions(
         ChaosOpsEnvironment,
         ChaosOpsAction,
         ChaosOpsObservation,
@@ -73,6 +84,8 @@ def serve(settings: Settings, host: str, port: int) -> None:
         ws_max_size=MAX_FRAME_BYTES,
         # Deflating an observation takes longer than making it.
         ws_per_message_deflate=False,
+        # A client that thinks for minutes answers no ping meanwhile; the guard ends idle sessions.
+        ws_ping_timeout=settings.idle_timeout_s,
         timeout_graceful_shutdown=3,
     )
     # What is loaded stays: the collector need not look through it again and again.

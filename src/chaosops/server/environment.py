@@ -148,10 +148,8 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
         return EnvironmentMetadata(name="chaosops", description=_DESCRIPTION, version=VERSION)
 
     def list_splits(self) -> list[dict[str, str]]:
-        return [
-            {"name": name, "type": name if name in ("train", "test") else "validation"}
-            for name in splits()
-        ]
+        """Nothing but ``train`` is for training or for choosing by: validation is a slice of it."""
+        return [{"name": name, "type": "train" if name == "train" else "test"} for name in splits()]
 
     def num_tasks(self, split: str) -> int:
         return count_tasks(split)

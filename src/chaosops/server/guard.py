@@ -12,6 +12,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any
 
 from chaosops.server.strict_json import BadJson, NotJson, read_json
@@ -27,6 +28,9 @@ MAX_MESSAGE_BYTES = 65_536
 MAX_FRAME_BYTES = 1_048_576
 
 _SOCKETS = ("/ws", "/mcp")
+# Whether the work at hand is that of a WebSocket.
+on_socket: ContextVar[bool] = ContextVar("on_socket", default=False)
+
 _PLAY = frozenset({"reset", "step", "mcp"})  # what counts as using a session
 
 
@@ -40,6 +44,7 @@ class Guard:
             rpc = scope["path"] == "/mcp"
             socket = _GuardedSocket(receive, send, self._idle_timeout_s, rpc)
             watch = asyncio.create_task(socket.watch())
+            on_socket.set(True)
             try:
                 await self._app(scope, socket.receive, socket.send)
             finally:

@@ -20,7 +20,7 @@ from chaosops.server.guard import MAX_MESSAGE_BYTES
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.options import EpisodeOptions, read_options
 from chaosops.server.strict_json import BadJson, read_json
-from chaosops.server.tables import Lobby, LobbyFull, TableRefusal, TeamTable
+from chaosops.server.tables import Lobby, LobbyFull, Outbox, TableRefusal, TeamTable
 from chaosops.server.wording import in_one_line
 
 _WAITING_MESSAGES = 64  # to a seat that does not read them
@@ -141,7 +141,7 @@ class _SeatLine:
                             place = _find_seat(lobby, kind, data)
                             place[0].sit(place[1], self)
                         else:
-                            _act(*place, kind, data)
+                            _act(*place, self, kind, data)
                 except ChaosOpsError as error:
                     code = getattr(error, "code", "VALIDATION_ERROR")
                     await self._refuse(code, str(error))
@@ -187,7 +187,7 @@ def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[TeamTable
     return place
 
 
-def _act(table: TeamTable, role: Role, kind: str, data: dict[str, Any]) -> None:
+def _act(table: TeamTable, role: Role, outbox: Outbox, kind: str, data: dict[str, Any]) -> None:
     if kind != "act":
         raise TableRefusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
     try:
@@ -195,6 +195,6 @@ def _act(table: TeamTable, role: Role, kind: str, data: dict[str, Any]) -> None:
     except ValidationError as problem:
         raise BadInput(in_one_line(problem.errors())) from None
     if action.reply is not None:
-        table.act(role, table.read_reply(role, action.reply))
+        table.act(role, table.read_reply(role, action.reply), outbox)
     else:
-        table.act(role, read_action(action.fields()))
+        table.act(role, read_action(action.fields()), outbox)

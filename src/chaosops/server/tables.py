@@ -55,6 +55,10 @@ class TeamTable:
         self._clock: asyncio.TimerHandle | None = None
         self._restart_clock()
 
+    @property
+    def ended(self) -> bool:
+        return self._outcome is not None
+
     def sit(self, role: Role, outbox: Outbox) -> None:
         """Take a seat, or take it again after a lost connection: the latest one counts."""
         earlier = self._seated.pop(role, None)
@@ -91,10 +95,12 @@ class TeamTable:
         self._require_turn(role)
         return self._episode.read_reply(reply)
 
-    def act(self, role: Role, action: Action) -> None:
+    def act(self, role: Role, action: Action, outbox: Outbox) -> None:
         self._require_turn(role)
+        if self._seated.get(role) is not outbox:
+            raise TableRefusal("SEAT_TAKEN_OVER", "another connection has this seat")
         self._episode.play(action)
-        self._seated[role].post("acted", {"step": self._episode.record.steps})
+        outbox.post("acted", {"step": self._episode.record.steps})
         if self._episode.env.over:
             self._end("over", {"debrief": self._episode.debrief()})
         else:
@@ -116,6 +122,8 @@ class TeamTable:
         }
 
     def _require_turn(self, role: Role) -> None:
+        if self.ended:
+            raise TableRefusal("TABLE_ENDED", f"the table is {self.status}")
         if self.status == "waiting":
             missing = ", ".join(seat for seat in Role if seat not in self._seated)
             raise TableRefusal(
@@ -159,8 +167,13 @@ class TeamTable:
         self._on_end(self)
 
 
+# Tables that have ended and are remembered, for each that may be open.
+_REMEMBERED = 4
+
+
 class Lobby:
-    """All tables. One that has ended is remembered for ``keep_s``, so that its end can be read."""
+    """All tables. One that has ended is remembered for ``keep_s``, so that its end can be read, or
+    until too many others have ended since."""
 
     def __init__(self, max_tables: int, keep_s: float) -> None:
         self.keep_s = keep_s
@@ -172,8 +185,11 @@ class Lobby:
         return len(self._tables)
 
     def open(self, episode: ServedEpisode, turn_timeout_s: float) -> TeamTable:
-        if len(self._tables) >= self._max_tables:
+        ended = [table for table in self._tables.values() if table.ended]
+        if len(self._tables) - len(ended) >= self._max_tables:
             raise LobbyFull(f"all {self._max_tables} tables are taken; try again later")
+        if len(ended) >= _REMEMBERED * self._max_tables:
+            self._forget(ended[0])
         table = TeamTable(episode, turn_timeout_s, self._ended)
         self._tables[table.id] = table
         for role, token in table.tokens.items():
