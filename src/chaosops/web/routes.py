@@ -18,6 +18,7 @@ from chaosops.version import VERSION
 from chaosops.web import evaluations, training_runs
 from chaosops.web.choices import (
     DEFAULTS,
+    MYSTERY,
     catalogue,
     read_role,
     read_scenario,
@@ -116,7 +117,8 @@ def _add_seats(router: APIRouter, shelf: Shelf, stage: Stage, seats: Seats) -> N
     @router.post("/api/seats")
     async def sit(request: Request) -> Response:
         query = request.query_params
-        scenario, role = read_scenario(query), read_role(query)
+        # Who plays without naming an incident has something to find out.
+        scenario, role = read_scenario(query, unnamed=MYSTERY), read_role(query)
         name = shelf.check(query.get("partners") or DEFAULTS["partners"]).name
         seats.require_room()
         place = stage.take()
