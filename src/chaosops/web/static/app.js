@@ -33,8 +33,7 @@ function drawAll(step) {
 function mini(episode, step, side) {
   const frame = episode.at(step);
   const flag = frame?.flags.at(-1);
-  const silent = { unavailable: "UNAVAILABLE", stopped: "STOPPED" }[episode.state];
-  const words = silent ?? (frame ? signed(frame.reward) : "…");
+  const words = episode.silence ?? (frame ? signed(frame.reward) : "…");
   const mark = flag
     ? h(
         "em",
@@ -52,12 +51,24 @@ function mini(episode, step, side) {
   );
 }
 
+/** The same team may play on both sides. */
+function nameOf(side) {
+  const { name } = sides[side].episode;
+  const isAlone = sides.filter(({ episode }) => episode.name === name).length === 1;
+  return isAlone ? name : `${name} on the ${side ? "right" : "left"}`;
+}
+
 /** To a screen reader: flags and ends, not every step. */
 function tell(step) {
   const news = [];
-  for (const { episode } of sides) {
+  for (const [side, { episode }] of sides.entries()) {
+    const who = nameOf(side);
+    if (episode.state === "refused" && !said.has(side)) {
+      said.add(side);
+      news.push(`${who} is refused: ${episode.why}`);
+    }
     for (const frame of episode.frames.slice(0, step + 1)) {
-      const key = `${episode.name} ${frame.step}`;
+      const key = `${side} ${frame.step}`;
       if (said.has(key) || !(frame.flag || frame.outcome)) continue;
       said.add(key);
       const words = [];
@@ -67,7 +78,7 @@ function tell(step) {
         );
       if (frame.outcome)
         words.push(`${endWords(frame.outcome).toLowerCase()}, reward ${signed(frame.reward)}`);
-      news.push(`Step ${frame.step}, ${episode.name}: ${words.join("; ")}`);
+      news.push(`Step ${frame.step}, ${who}: ${words.join("; ")}`);
     }
   }
   if (news.length) announce(news.join(". "));
@@ -142,15 +153,11 @@ async function watch(plan, title) {
     1000,
   );
   signal.addEventListener("abort", () => clearInterval(clock));
-  const refused = (await Promise.allSettled(played))
-    .filter((one) => one.status === "rejected")
-    .map((one) => one.reason);
-  if (signal.aborted || !refused.length) return;
-  const unexpected = refused.find((reason) => !(reason instanceof Refusal));
-  if (unexpected) throw unexpected;
+  await Promise.all(played);
+  if (signal.aborted || !episodes.every((one) => one.state === "refused")) return;
   clear();
   welcome();
-  complain(refused.map((reason) => reason.message));
+  complain(episodes.map((one) => one.why));
 }
 
 function planOf(choice) {
