@@ -9,7 +9,17 @@ import { endWords } from "./moment.js";
 import { Player } from "./player.js";
 import { RewardCurve, Score } from "./score.js";
 import { Sitting } from "./seat.js";
-import { fromAddress, incidentOf, isNobody, Setup, titleOf, toAddress } from "./setup.js";
+import {
+  defaultsOf,
+  fromAddress,
+  incidentOf,
+  isNobody,
+  Setup,
+  titleOf,
+  toAddress,
+} from "./setup.js";
+
+const HASTE_MS = 400;
 
 let sides = [];
 let stop = new AbortController();
@@ -255,17 +265,20 @@ async function main() {
     go();
   });
   byId("copy-link").addEventListener("click", copyLink);
-  listenToKeys(player, { run: go, copy: copyLink });
+  // A key pressed by mistake must not cost a game.
+  const runByKey = () => sitting?.key || go();
+  listenToKeys(player, { run: runByKey, copy: copyLink });
   const open = () => {
     const asked = fromAddress();
-    setup.write({ ...catalogue.defaults, ...asked });
+    const defaults = defaultsOf(catalogue, asked?.mode);
+    setup.write({ ...defaults, ...asked });
     if (!asked) {
       clear();
       welcome();
       return;
     }
     // What an address leaves out is as on a first visit.
-    const { pack, scenario, split, right, ...others } = catalogue.defaults;
+    const { pack, scenario, split, right, ...others } = defaults;
     const incident = asked.pack === "arena" ? { split } : { pack, scenario };
     const beside = asked.moves ? {} : { right };
     start({ ...others, ...beside, ...incident, ...asked });
