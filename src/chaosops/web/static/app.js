@@ -26,6 +26,7 @@ let stop = new AbortController();
 let sitting = null;
 let said = new Set();
 let curve = null;
+let lastAsked = -Infinity;
 
 const player = new Player((step) => drawAll(step));
 
@@ -114,7 +115,7 @@ function clear() {
   curve = null;
   said = new Set();
   complain([]);
-  for (const id of ["run", "seat", "primer", "compare"]) byId(id).hidden = true;
+  for (const id of ["run", "seat", "primer", "compare", "link"]) byId(id).hidden = true;
   byId("intro").classList.add("unseen"); // still the heading of the page
 }
 
@@ -142,6 +143,15 @@ function stageSides(episodes, title) {
   byId("run").hidden = false;
 }
 
+/** Of many quick clicks on Run, the last is played. */
+async function isLast(signal) {
+  const now = performance.now();
+  const isHasty = now - lastAsked < HASTE_MS;
+  lastAsked = now;
+  if (isHasty) await new Promise((resolve) => setTimeout(resolve, HASTE_MS));
+  return !signal.aborted;
+}
+
 /** `plan`: [name, query] for each side. */
 async function watch(plan, title) {
   clear();
@@ -155,6 +165,7 @@ async function watch(plan, title) {
   stageSides(episodes, title);
   player.begin(episodes);
   bringUp("run");
+  if (!(await isLast(signal))) return;
   const played = episodes.map((episode, i) =>
     episode.play(plan[i][1], signal, () => !signal.aborted && player.changed()),
   );
@@ -195,7 +206,7 @@ async function sit(choice) {
   );
   bringUp("seat");
   try {
-    await sitting.begin();
+    if (await isLast(signal)) await sitting.begin();
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refusal)) throw error;
@@ -234,13 +245,25 @@ function start(choice) {
   else watch(planOf(choice), titleOf(choice));
 }
 
+/** Where the page may not write to the clipboard, as in another site's frame. */
+function offerLink() {
+  if (byId("run").hidden) return;
+  const field = byId("link");
+  field.value = location.href;
+  field.hidden = false;
+  field.focus();
+  field.select();
+  announce("The link is selected; copy it.");
+}
+
 async function copyLink() {
   const button = byId("copy-link");
   try {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Copy it from the address bar";
+    offerLink();
+    return;
   }
   announce(button.textContent);
   setTimeout(() => (button.textContent = "Copy link"), 2500);
@@ -257,7 +280,14 @@ async function main() {
   const setup = new Setup(catalogue);
   const go = () => {
     const choice = setup.read();
-    history.pushState(choice, "", toAddress(choice));
+    if (!choice.seed) {
+      complain([`seed must be a whole number from 0 to ${catalogue.last_seed}`]);
+      byId("seed").focus();
+      return;
+    }
+    const address = toAddress(choice);
+    if (address === toAddress(location.search)) history.replaceState(choice, "", address);
+    else history.pushState(choice, "", address);
     start(choice);
   };
   setup.form.addEventListener("submit", (event) => {
