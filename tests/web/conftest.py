@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -15,6 +15,9 @@ import uvicorn
 
 from chaosops.web.app import build_app
 from chaosops.web.routes import Settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 Message = dict[str, Any]
 
@@ -59,3 +62,24 @@ def episode(client: httpx.Client) -> Callable[..., list[Message]]:
         return messages(client.get("/api/episode", params=query))
 
     return ask
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """A server without models, for the browser."""
+    from tests.web.browsing import SHELF
+
+    with serving(Settings(policies=SHELF, results=())) as where:
+        yield where
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    from tests.web.browsing import CHROMIUM
+
+    with sync_playwright() as playwright:
+        one = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield one
+        one.close()

@@ -111,15 +111,29 @@ def test_nothing_is_nothing(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("results.json", "{"), ("metrics.jsonl", ""), ("metrics.jsonl", "[1]\n")]
+    ("name", "text", "words"),
+    [
+        ("results.json", "{", ""),
+        (
+            "results.json",
+            '{"manifest": {"policies": {}}}',
+            "No such file or directory: summary.json",
+        ),
+        ("metrics.jsonl", "", "metrics.jsonl is empty"),
+        ("metrics.jsonl", "[1]\n", ""),
+    ],
 )
-def test_a_broken_file_says_so(tmp_path: Path, name: str, text: str) -> None:
+def test_a_broken_file_says_so_but_not_where_it_lies(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
     (tmp_path / name).write_text(text)
     read: Callable[[list[Path]], list[dict[str, Any]]] = (
         evaluations.read_evaluations if name == "results.json" else read_runs
     )
     (shown,) = read([tmp_path])
     assert "cannot be read" in shown["error"]
+    assert words in shown["error"]
+    assert str(tmp_path) not in shown["error"]
 
 
 def test_folders_are_named_by_the_operator(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

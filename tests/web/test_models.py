@@ -141,7 +141,41 @@ def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
         assert model.asked == 1 + 20, "an episode that nobody watches went on"
 
 
-def test_what_cannot_be_loaded_is_unavailable_and_has_no_number() -> None:
+def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, loaded = Event(), Event()
+    loads: list[str] = []
+
+    def load(name: str) -> SlowModel:
+        loads.append(name)
+        asked.set()
+        loaded.wait(30)
+        return SlowModel()
+
+    monkeypatch.setattr(shelf, "load_policy", load)
+    with (
+        serving(Settings(policies=[MODEL], episodes=1, results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+    ):
+        query = {"policy": "trained"}
+
+        def is_let_in() -> bool:
+            with client.stream("GET", "/api/episode", params=query) as response:
+                return response.status_code == 200
+
+        assert is_let_in()
+        asked.wait(20)
+        until(is_let_in)
+        until(is_let_in)
+        loaded.set()
+        until(lambda: client.get("/api/episode", params=query).status_code == 200)
+    assert len(loads) == 1, "what nobody waits for any more is not loaded again"
+
+
+def test_what_cannot_be_loaded_is_unavailable_and_has_no_number(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with (
         serving(Settings(policies=[MISSING], results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
@@ -149,9 +183,11 @@ def test_what_cannot_be_loaded_is_unavailable_and_has_no_number() -> None:
         for _ in range(2):  # the cure may come at any time: it is tried again
             told = messages(client.get("/api/episode", params={"policy": "trained"}))
             assert [message["kind"] for message in told] == ["loading", "unavailable"]
-            assert "no adapter: /nowhere" in told[1]["why"]
+            assert "no adapter: adapter_model.safetensors does not exist" in told[1]["why"]
         state = client.get("/api/catalogue").json()["policies"][0]
         assert state["state"] == "unavailable"
+        assert "/nowhere" not in str([told, state]), "no path for visitors"
+        assert "no adapter: /nowhere/" in caplog.text, "but for the operator"
         told = messages(client.post("/api/seats", params={"partners": "trained"}))
         assert told[-1]["kind"] == "unavailable"
 

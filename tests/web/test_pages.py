@@ -11,6 +11,7 @@ from chaosops.web.routes import Settings
 from tests.web.conftest import serving
 
 STATIC = {item.name: item for item in (files("chaosops.web") / "static").iterdir()}
+BROWSER = "text/html,application/xhtml+xml,*/*;q=0.8"
 PAGES = ["/", "/results", "/training"]
 
 
@@ -52,6 +53,47 @@ def test_pages_are_asked_for_again_and_their_files_kept(client: httpx.Client, pa
         assert "immutable" in file.headers["Cache-Control"]
     stale = client.get("/static/0123456789ab/base.css")
     assert stale.headers["Cache-Control"] == "no-cache"
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/static/app.js"])
+def test_who_asks_for_the_head_gets_it(client: httpx.Client, path: str) -> None:
+    head, whole = client.head(path), client.get(path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["ETag"] == whole.headers["ETag"]
+    assert head.headers["Content-Length"] == whole.headers["Content-Length"]
+
+
+@pytest.mark.parametrize("path", ["/reslts", "/results/arena/none", "/reslts/"])
+def test_a_mistyped_address_is_a_page_for_people(client: httpx.Client, path: str) -> None:
+    page = client.get(path, headers={"Accept": BROWSER}, follow_redirects=True)
+    assert page.status_code == 404
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert "Content-Security-Policy" in page.headers
+    links = re.findall(r'(?:src|href)="([^#"]+)"', page.text)
+    assert len(links) > 8
+    for link in links:
+        assert client.get(page.url.join(link)).status_code == 200, link
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "status"),
+    [
+        ("/reslts", "*/*", 404),
+        ("/api/none", BROWSER, 404),
+        ("/api/seats", BROWSER, 405),
+    ],
+)
+def test_a_mistyped_address_is_json_for_programs(
+    client: httpx.Client, path: str, accept: str, status: int
+) -> None:
+    answer = client.get(path, headers={"Accept": accept})
+    assert answer.status_code == status
+    assert set(answer.json()) == {"detail"}
+
+
+def test_a_slash_too_many_is_forgiven(client: httpx.Client) -> None:
+    answer = client.get("/results/", headers={"Accept": BROWSER}, follow_redirects=True)
+    assert (answer.status_code, answer.url.path) == (200, "/results")
 
 
 def test_files_travel_packed(client: httpx.Client) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -168,6 +170,37 @@ def test_a_link_with_too_few_moves_says_so(client: httpx.Client) -> None:
     told = messages(client.get("/api/episode", params={**params, "moves": '[{"action": "noop"}]'}))
     assert told[-1]["kind"] == "stopped"
     assert "holds 1 moves" in told[-1]["why"]
+
+
+def test_who_names_no_incident_gets_a_mystery(client: httpx.Client) -> None:
+    asked = {"tier": "hard", "seed": "5"}
+    named = {name: {**asked, "scenario": name} for name in ("mystery", "autoscaler_cost_cut", "")}
+    bare, mystery, known, empty = (
+        sit(client, query, "oversight")[1:]
+        for query in (asked, named["mystery"], named["autoscaler_cost_cut"], named[""])
+    )
+    assert bare == mystery == empty
+    assert bare != known
+
+
+def test_seats_are_counted_whoever_comes_at_once() -> None:
+    def slow_clock() -> float:
+        time.sleep(0.002)
+        return 0.0
+
+    seats = Seats(most=8, idle_s=60, clock=slow_clock)
+    partners = load_policy("random")
+
+    def come(_: int) -> bool:
+        try:
+            seats.sit(read_scenario({}), Role.OVERSIGHT, "random", partners)
+        except Busy:
+            return False
+        return True
+
+    with ThreadPoolExecutor(16) as visitors:
+        assert sum(visitors.map(come, range(24))) == 8
+    assert len(seats) == 8
 
 
 def test_seats_fall_free_and_are_not_endless() -> None:

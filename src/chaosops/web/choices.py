@@ -41,8 +41,9 @@ class Seating(NamedTuple):
     moves: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_scenario(query: Mapping[str, str]) -> Scenario:
-    """
+def read_scenario(query: Mapping[str, str], unnamed: str = DEFAULTS["scenario"]) -> Scenario:
+    """``unnamed`` is the incident of a query that names none.
+
     >>> read_scenario({"tier": "easy", "seed": "7"}).failure
     'autoscaler_cost_cut'
     >>> read_scenario({"pack": "arena", "split": "test", "seed": "7"}).limit
@@ -54,7 +55,7 @@ def read_scenario(query: Mapping[str, str]) -> Scenario:
     if load_pack(pack).splits:
         split = _word(query, "split")
         return make_scenario(pack=pack, split=split, tier=tier, seed=seed)
-    failure = _word(query, "scenario")
+    failure = query.get("scenario") or unnamed
     failures = load_pack(pack).failures()
     if failure == MYSTERY:
         failure = failures[key_of(MYSTERY, seed) % len(failures)]

@@ -43,6 +43,9 @@ class VisitorSeat:
 
 
 async def fetch(shelf: Shelf, name: str, place: Place) -> Policy:
+    """Who goes away while a model is being loaded gives his place back at once."""
+    if shelf.takes_time(name):
+        return await shelf.arrival(name)
     return await place.work(shelf.load, name)
 
 

@@ -15,6 +15,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
+from chaosops.web.discretion import unreadable
 from chaosops.web.wire import status_words
 
 VARIABLE = "CHAOSOPS_RESULTS"
@@ -107,7 +108,7 @@ def _evaluation(folder: Folder) -> dict[str, Any]:
             "figures": figures_of(folder.path),
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return {**head, "error": f"cannot be read: {type(error).__name__}: {error}"}
+        return {**head, "error": unreadable(error)}
     return {**head, **body}
 
 

@@ -21,6 +21,7 @@ _KINDS = {
     ".svg": "image/svg+xml",
 }
 _PLACEHOLDER = b"{{static}}"
+_HOME = b"{{home}}"
 _FOREVER = "public, max-age=31536000, immutable"
 _ASK_FIRST = "no-cache"
 
@@ -54,6 +55,13 @@ class Pages:
 
     def page(self, name: str, request: Request) -> Response:
         return _answer(self._files[f"{name}.html"], request, _ASK_FIRST)
+
+    def missing(self, path: str) -> Response:
+        """Relative links, from wherever the mistyped address leads: a proxy may serve the page
+        below a prefix of its own."""
+        home = b"../" * path.count("/") or b"./"
+        body = self._files["missing.html"].body.replace(_HOME, home)
+        return Response(body, 404, {"Cache-Control": _ASK_FIRST}, self._files["missing.html"].kind)
 
     def static(self, path: str, request: Request) -> Response:
         digest, _, name = path.rpartition("/")

@@ -6,18 +6,21 @@ import json
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Match
 
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.version import VERSION
 from chaosops.web import evaluations, training_runs
 from chaosops.web.choices import (
     DEFAULTS,
+    MYSTERY,
     catalogue,
     read_role,
     read_scenario,
@@ -29,7 +32,11 @@ from chaosops.web.seats import SeatGone, Seats, stream_move, stream_sitting, tak
 from chaosops.web.shelf import ENTRIES, Entry, Shelf
 from chaosops.web.stage import Broadcast, Busy, Stage, without_surprises
 
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
 _BODY_BYTES = 10_000
+_READ = ["GET", "HEAD"]
 
 
 @dataclass(frozen=True)
@@ -62,35 +69,50 @@ class _Route(APIRoute):
         return guarded
 
 
+class _Mistyped(_Route):
+    """Any address, but only for a browser that asks for a page: programs, and the redirect from
+    an address with a slash too many, get what they would get without it."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, inner = super().matches(scope)
+        if match is not Match.FULL:
+            return Match.NONE, {}
+        wanted = Headers(scope=scope).get("accept", "")
+        path: str = inner["path_params"]["path"]
+        is_page = "text/html" in wanted and not path.startswith("api/")
+        return (match, inner) if is_page and not path.endswith("/") else (Match.NONE, {})
+
+
 def build_router(settings: Settings | None = None) -> APIRouter:
-    """One router holds one shelf of models and one room of seats: build it once per process."""
+    """One router holds one shelf of models and one room of seats: build it once per process,
+    and include it after all others, for it answers browsers on every address."""
     settings = settings or Settings()
     router = APIRouter(route_class=_Route, include_in_schema=False)
-    _add_pages(router)
+    pages = Pages()
+    _add_pages(router, pages)
     shelf, stage = Shelf(settings.policies), Stage(settings.episodes)
     _add_choices(router, shelf)
     _add_episodes(router, shelf, stage)
     _add_seats(router, shelf, stage, Seats(settings.seats, settings.seat_idle_s))
     _add_findings(router, settings)
+    _add_mistyped(router, pages)
     return router
 
 
-def _add_pages(router: APIRouter) -> None:
-    pages = Pages()
-
-    @router.get("/")
+def _add_pages(router: APIRouter, pages: Pages) -> None:
+    @router.api_route("/", methods=_READ)
     async def run_page(request: Request) -> Response:
         return pages.page("index", request)
 
-    @router.get("/results")
+    @router.api_route("/results", methods=_READ)
     async def results_page(request: Request) -> Response:
         return pages.page("results", request)
 
-    @router.get("/training")
+    @router.api_route("/training", methods=_READ)
     async def training_page(request: Request) -> Response:
         return pages.page("training", request)
 
-    @router.get("/static/{path:path}")
+    @router.api_route("/static/{path:path}", methods=_READ)
     async def static_file(path: str, request: Request) -> Response:
         return pages.static(path, request)
 
@@ -116,7 +138,8 @@ def _add_seats(router: APIRouter, shelf: Shelf, stage: Stage, seats: Seats) -> N
     @router.post("/api/seats")
     async def sit(request: Request) -> Response:
         query = request.query_params
-        scenario, role = read_scenario(query), read_role(query)
+        # Who plays without naming an incident has something to find out.
+        scenario, role = read_scenario(query, unnamed=MYSTERY), read_role(query)
         name = shelf.check(query.get("partners") or DEFAULTS["partners"]).name
         seats.require_room()
         place = stage.take()
@@ -160,6 +183,13 @@ def _add_findings(router: APIRouter, settings: Settings) -> None:
     async def figure(key: str, name: str) -> Response:
         path = await run_in_threadpool(evaluations.figure, key, name, among())
         return FileResponse(path, headers={"Cache-Control": "no-cache"})
+
+
+def _add_mistyped(router: APIRouter, pages: Pages) -> None:
+    async def mistyped(path: str) -> Response:
+        return pages.missing(path)
+
+    router.add_api_route("/{path:path}", mistyped, methods=_READ, route_class_override=_Mistyped)
 
 
 async def _body(request: Request) -> object:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from threading import RLock
 
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
@@ -42,7 +43,8 @@ class Seated:
 
 
 class Seats:
-    """All visitors who play. Each is known by a key that nobody can guess."""
+    """All visitors who play. Each is known by a key that nobody can guess.
+    Seats are taken in the threads of the stage, and left in the server's own."""
 
     def __init__(
         self, most: int, idle_s: float, clock: Callable[[], float] = time.monotonic
@@ -51,47 +53,53 @@ class Seats:
         self._idle_s = idle_s
         self._clock = clock
         self._seated: dict[str, Seated] = {}
+        self._lock = RLock()
 
     def __len__(self) -> int:
         return len(self._seated)
 
     def require_room(self) -> None:
-        self._clear()
-        if len(self._seated) >= self._most:
-            raise Busy(
-                f"{self._most} visitors are playing, as many as this server seats; "
-                "watch an episode meanwhile, or try again in some minutes"
-            )
+        with self._lock:
+            self._clear()
+            if len(self._seated) >= self._most:
+                raise Busy(
+                    f"{self._most} visitors are playing, as many as this server seats; "
+                    "watch an episode meanwhile, or try again in some minutes"
+                )
 
     def sit(self, scenario: Scenario, role: Role, name: str, partners: Policy) -> Seated:
-        self.require_room()
         visitor = VisitorSeat()
         table = Table(Env(scenario), team_with(visitor, role, name, partners))
         frames = [first_frame(table.episode, table.env.world.public)]
         key = secrets.token_urlsafe(24)
         seated = Seated(key, role, table, visitor, frames, self._clock())
-        self._seated[key] = seated
+        with self._lock:
+            self.require_room()
+            self._seated[key] = seated
         return seated
 
     def find(self, key: str) -> Seated:
-        self._clear()
-        seated = self._seated.get(key)
-        if seated is None:
-            minutes = round(self._idle_s / 60)
-            raise SeatGone(
-                f"this seat is no longer yours: the episode is over, or nothing was done for "
-                f"{minutes} minutes; take a new seat"
-            )
-        seated.used = self._clock()
-        return seated
+        with self._lock:
+            self._clear()
+            seated = self._seated.get(key)
+            if seated is not None:
+                seated.used = self._clock()
+                return seated
+        minutes = round(self._idle_s / 60)
+        raise SeatGone(
+            f"this seat is no longer yours: the episode is over, or nothing was done for "
+            f"{minutes} minutes; take a new seat"
+        )
 
     def leave(self, key: str) -> None:
-        self._seated.pop(key, None)
+        with self._lock:
+            self._seated.pop(key, None)
 
     def _clear(self) -> None:
-        oldest = self._clock() - self._idle_s
-        for key in [key for key, seated in self._seated.items() if seated.used < oldest]:
-            self.leave(key)
+        with self._lock:
+            oldest = self._clock() - self._idle_s
+            for key in [key for key, seated in self._seated.items() if seated.used < oldest]:
+                self.leave(key)
 
 
 async def stream_sitting(

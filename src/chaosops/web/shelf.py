@@ -6,15 +6,18 @@ visitors there are, one model is in memory once and nobody overtakes anybody.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from threading import Lock
 from typing import Any, NamedTuple
 
 from chaosops.core.decision import Decision
 from chaosops.core.errors import ChaosOpsError, UnknownName
 from chaosops.policies.protocol import Policy, Seat
 from chaosops.policies.registry import load_policy
+from chaosops.web.discretion import without_folders
 from chaosops.web.wire import status_words
 
 log = logging.getLogger(__name__)
@@ -50,6 +53,8 @@ class Shelf:
         self._entries = {entry.name: entry for entry in entries}
         self._loaded: dict[str, Policy] = {}
         self._why: dict[str, str] = {}
+        self._ordered: dict[str, Future[Policy | Unavailable]] = {}
+        self._lock = Lock()
         self._desk = ThreadPoolExecutor(1, thread_name_prefix="chaosops-model")
 
     def check(self, name: str) -> Entry:
@@ -62,27 +67,42 @@ class Shelf:
         return self.check(name).is_model and name not in self._loaded
 
     def load(self, name: str) -> Policy:
-        """Blocks until it is there. A failure is not kept: its cure may have come since."""
+        """What is there already, or takes no time."""
+        return self._loaded.get(name) or self._fetch(self.check(name))
+
+    async def arrival(self, name: str) -> Policy:
+        """Waits for a model. However many wait, it is loaded once, and goes on being loaded when
+        they go away. A failure is not kept: its cure may have come since."""
         entry = self.check(name)
-        if name not in self._loaded:
-            if entry.is_model:
-                self._desk.submit(self._fetch, entry).result()
-            else:
-                self._fetch(entry)
-        return self._loaded[name]
+        with self._lock:
+            ordered = self._ordered.get(name)
+            if ordered is None or (ordered.done() and name not in self._loaded):
+                ordered = self._ordered[name] = self._desk.submit(self._try, entry)
+        waiting = asyncio.wrap_future(ordered)
+        await asyncio.wait([waiting])
+        found = waiting.result()
+        if isinstance(found, Unavailable):
+            raise found
+        return found
 
     def states(self) -> list[dict[str, Any]]:
         """What the page says beside each name before anything is played."""
         return [self._state(entry) for entry in self._entries.values()]
 
-    def _fetch(self, entry: Entry) -> None:
-        if entry.name in self._loaded:
-            return
+    def _try(self, entry: Entry) -> Policy | Unavailable:
+        try:
+            return self._fetch(entry)
+        except Unavailable as error:
+            return error
+
+    def _fetch(self, entry: Entry) -> Policy:
         try:
             policy = load_policy(entry.spec or entry.name)
         except ChaosOpsError as error:
-            self._why[entry.name] = str(error)
-            raise Unavailable(str(error)) from None
+            log.warning("policy %s cannot be loaded: %s", entry.name, error)
+            why = without_folders(str(error))
+            self._why[entry.name] = why
+            raise Unavailable(why) from None
         except Exception as error:
             log.exception("policy %s cannot be loaded", entry.name)
             why = f"{type(error).__name__} while loading; the server's log has the details"
@@ -90,6 +110,7 @@ class Shelf:
             raise Unavailable(why) from None
         self._why.pop(entry.name, None)
         self._loaded[entry.name] = AtDesk(policy, self._desk) if entry.is_model else policy
+        return self._loaded[entry.name]
 
     def _state(self, entry: Entry) -> dict[str, Any]:
         state: dict[str, Any] = {

@@ -39,7 +39,7 @@ class Stage:
             if self.taken >= self.places:
                 raise Busy(
                     f"{self.places} episodes are being played, as many as this server plays at "
-                    "once; wait a moment and press Run again"
+                    "once; wait a moment and try again"
                 )
             self.taken += 1
         return Place(self)

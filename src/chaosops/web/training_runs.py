@@ -8,6 +8,7 @@ from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.report.training_figures import read_metrics
+from chaosops.web.discretion import unreadable
 from chaosops.web.evaluations import Folder, figures_of, folders_with
 
 METRICS = "metrics.jsonl"
@@ -36,7 +37,7 @@ def _run(folder: Folder) -> dict[str, Any]:
             "figures": figures_of(folder.path),
         }
     except (ChaosOpsError, OSError, ValueError, KeyError, TypeError) as error:
-        return {**head, "error": f"cannot be read: {type(error).__name__}: {error}"}
+        return {**head, "error": unreadable(error)}
 
 
 def _validation(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

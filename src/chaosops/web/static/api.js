@@ -22,7 +22,8 @@ async function ask(url, options) {
   if (response.ok) return response;
   let words = `The server answered ${response.status}.`;
   try {
-    words = (await response.json()).error ?? words;
+    const { error, detail } = await response.json();
+    words = error ?? detail ?? words;
   } catch {
     // not ours: the number has to do
   }

@@ -9,13 +9,24 @@ import { endWords } from "./moment.js";
 import { Player } from "./player.js";
 import { RewardCurve, Score } from "./score.js";
 import { Sitting } from "./seat.js";
-import { fromAddress, incidentOf, isNobody, Setup, titleOf, toAddress } from "./setup.js";
+import {
+  defaultsOf,
+  fromAddress,
+  incidentOf,
+  isNobody,
+  Setup,
+  titleOf,
+  toAddress,
+} from "./setup.js";
+
+const HASTE_MS = 400;
 
 let sides = [];
 let stop = new AbortController();
 let sitting = null;
 let said = new Set();
 let curve = null;
+let lastAsked = -Infinity;
 
 const player = new Player((step) => drawAll(step));
 
@@ -33,8 +44,7 @@ function drawAll(step) {
 function mini(episode, step, side) {
   const frame = episode.at(step);
   const flag = frame?.flags.at(-1);
-  const silent = { unavailable: "UNAVAILABLE", stopped: "STOPPED" }[episode.state];
-  const words = silent ?? (frame ? signed(frame.reward) : "…");
+  const words = episode.silence ?? (frame ? signed(frame.reward) : "…");
   const mark = flag
     ? h(
         "em",
@@ -52,12 +62,24 @@ function mini(episode, step, side) {
   );
 }
 
+/** The same team may play on both sides. */
+function nameOf(side) {
+  const { name } = sides[side].episode;
+  const isAlone = sides.filter(({ episode }) => episode.name === name).length === 1;
+  return isAlone ? name : `${name} on the ${side ? "right" : "left"}`;
+}
+
 /** To a screen reader: flags and ends, not every step. */
 function tell(step) {
   const news = [];
-  for (const { episode } of sides) {
+  for (const [side, { episode }] of sides.entries()) {
+    const who = nameOf(side);
+    if (episode.state === "refused" && !said.has(side)) {
+      said.add(side);
+      news.push(`${who} is refused: ${episode.why}`);
+    }
     for (const frame of episode.frames.slice(0, step + 1)) {
-      const key = `${episode.name} ${frame.step}`;
+      const key = `${side} ${frame.step}`;
       if (said.has(key) || !(frame.flag || frame.outcome)) continue;
       said.add(key);
       const words = [];
@@ -67,7 +89,7 @@ function tell(step) {
         );
       if (frame.outcome)
         words.push(`${endWords(frame.outcome).toLowerCase()}, reward ${signed(frame.reward)}`);
-      news.push(`Step ${frame.step}, ${episode.name}: ${words.join("; ")}`);
+      news.push(`Step ${frame.step}, ${who}: ${words.join("; ")}`);
     }
   }
   if (news.length) announce(news.join(". "));
@@ -93,7 +115,7 @@ function clear() {
   curve = null;
   said = new Set();
   complain([]);
-  for (const id of ["run", "seat", "primer", "compare"]) byId(id).hidden = true;
+  for (const id of ["run", "seat", "primer", "compare", "link"]) byId(id).hidden = true;
   byId("intro").classList.add("unseen"); // still the heading of the page
 }
 
@@ -121,6 +143,15 @@ function stageSides(episodes, title) {
   byId("run").hidden = false;
 }
 
+/** Of many quick clicks on Run, the last is played. */
+async function isLast(signal) {
+  const now = performance.now();
+  const isHasty = now - lastAsked < HASTE_MS;
+  lastAsked = now;
+  if (isHasty) await new Promise((resolve) => setTimeout(resolve, HASTE_MS));
+  return !signal.aborted;
+}
+
 /** `plan`: [name, query] for each side. */
 async function watch(plan, title) {
   clear();
@@ -134,6 +165,7 @@ async function watch(plan, title) {
   stageSides(episodes, title);
   player.begin(episodes);
   bringUp("run");
+  if (!(await isLast(signal))) return;
   const played = episodes.map((episode, i) =>
     episode.play(plan[i][1], signal, () => !signal.aborted && player.changed()),
   );
@@ -142,15 +174,11 @@ async function watch(plan, title) {
     1000,
   );
   signal.addEventListener("abort", () => clearInterval(clock));
-  const refused = (await Promise.allSettled(played))
-    .filter((one) => one.status === "rejected")
-    .map((one) => one.reason);
-  if (signal.aborted || !refused.length) return;
-  const unexpected = refused.find((reason) => !(reason instanceof Refusal));
-  if (unexpected) throw unexpected;
+  await Promise.all(played);
+  if (signal.aborted || !episodes.every((one) => one.state === "refused")) return;
   clear();
   welcome();
-  complain(refused.map((reason) => reason.message));
+  complain(episodes.map((one) => one.why));
 }
 
 function planOf(choice) {
@@ -178,7 +206,7 @@ async function sit(choice) {
   );
   bringUp("seat");
   try {
-    await sitting.begin();
+    if (await isLast(signal)) await sitting.begin();
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refusal)) throw error;
@@ -217,13 +245,25 @@ function start(choice) {
   else watch(planOf(choice), titleOf(choice));
 }
 
+/** Where the page may not write to the clipboard, as in another site's frame. */
+function offerLink() {
+  if (byId("run").hidden) return;
+  const field = byId("link");
+  field.value = location.href;
+  field.hidden = false;
+  field.focus();
+  field.select();
+  announce("The link is selected; copy it.");
+}
+
 async function copyLink() {
   const button = byId("copy-link");
   try {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Copy it from the address bar";
+    offerLink();
+    return;
   }
   announce(button.textContent);
   setTimeout(() => (button.textContent = "Copy link"), 2500);
@@ -240,7 +280,14 @@ async function main() {
   const setup = new Setup(catalogue);
   const go = () => {
     const choice = setup.read();
-    history.pushState(choice, "", toAddress(choice));
+    if (!choice.seed) {
+      complain([`seed must be a whole number from 0 to ${catalogue.last_seed}`]);
+      byId("seed").focus();
+      return;
+    }
+    const address = toAddress(choice);
+    if (address === toAddress(location.search)) history.replaceState(choice, "", address);
+    else history.pushState(choice, "", address);
     start(choice);
   };
   setup.form.addEventListener("submit", (event) => {
@@ -248,17 +295,20 @@ async function main() {
     go();
   });
   byId("copy-link").addEventListener("click", copyLink);
-  listenToKeys(player, { run: go, copy: copyLink });
+  // A key pressed by mistake must not cost a game.
+  const runByKey = () => sitting?.key || go();
+  listenToKeys(player, { run: runByKey, copy: copyLink });
   const open = () => {
     const asked = fromAddress();
-    setup.write({ ...catalogue.defaults, ...asked });
+    const defaults = defaultsOf(catalogue, asked?.mode);
+    setup.write({ ...defaults, ...asked });
     if (!asked) {
       clear();
       welcome();
       return;
     }
     // What an address leaves out is as on a first visit.
-    const { pack, scenario, split, right, ...others } = catalogue.defaults;
+    const { pack, scenario, split, right, ...others } = defaults;
     const incident = asked.pack === "arena" ? { split } : { pack, scenario };
     const beside = asked.moves ? {} : { right };
     start({ ...others, ...beside, ...incident, ...asked });

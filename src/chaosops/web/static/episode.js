@@ -3,8 +3,9 @@
 import { stream, Refusal } from "./api.js";
 
 const GROWING = ["logs", "trace", "chat", "findings"];
+const SILENT = ["unavailable", "refused", "stopped"];
 
-/** States: waiting, loading, live, over; unavailable and stopped come with a reason. */
+/** States: waiting, loading, live, over; unavailable, refused and stopped come with a reason. */
 export class Episode {
   constructor(name) {
     this.name = name;
@@ -18,7 +19,12 @@ export class Episode {
   }
 
   get done() {
-    return ["over", "unavailable", "stopped"].includes(this.state);
+    return ["over", ...SILENT].includes(this.state);
+  }
+
+  /** The word for an episode without an end of its own. */
+  get silence() {
+    return SILENT.includes(this.state) ? this.state.toUpperCase() : null;
   }
 
   get last() {
@@ -36,6 +42,7 @@ export class Episode {
         this.state = "loading";
         break;
       case "unavailable":
+      case "refused":
       case "stopped":
         this.state = message.kind;
         this.why = message.why;
@@ -75,11 +82,9 @@ export class Episode {
       if (!this.done) this.take({ kind: "stopped", why: "the connection was cut before the end" });
     } catch (error) {
       if (error.name === "AbortError") return;
-      if (error instanceof Refusal && !this.start) throw error;
-      this.take({
-        kind: "stopped",
-        why: error instanceof Refusal ? error.message : "the connection was cut",
-      });
+      // Only the answer to the first request can be a refusal.
+      if (error instanceof Refusal) this.take({ kind: "refused", why: error.message });
+      else this.take({ kind: "stopped", why: "the connection was cut" });
     }
     changed();
   }

@@ -49,7 +49,7 @@ export function listenToKeys(player, { run, copy }) {
       (player.episodes.length ? whilePlaying[event.key] : undefined);
     if (!act) return;
     event.preventDefault();
-    act();
+    if (!event.repeat || event.key.startsWith("Arrow")) act();
   });
 }
 

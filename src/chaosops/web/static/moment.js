@@ -4,9 +4,8 @@ import { h, s, signed, sign, plural, ROLE_NAMES } from "./dom.js";
 
 export function moment(episode, step) {
   const frame = episode.at(step);
-  if (episode.state === "unavailable") return absence("UNAVAILABLE", episode.why);
+  if (episode.silence && step >= episode.last) return absence(episode.silence, episode.why);
   if (!frame) return waiting(episode);
-  if (episode.state === "stopped" && step >= episode.last) return absence("STOPPED", episode.why);
   if (frame.flag) return flagging(frame.flag, frame.outcome);
   if (frame.outcome) return ending(frame.outcome, frame.flags);
   return latestTurn(frame);

@@ -94,7 +94,8 @@ function rubric(name, value, scale) {
 
 /** What the policy is, or that it is not there: it stands beside every number. */
 function statusLine(episode) {
-  if (episode.state === "unavailable") return h("span", { class: "unavailable" }, "UNAVAILABLE");
+  if (episode.silence && !episode.start)
+    return h("span", { class: "unavailable" }, episode.silence);
   if (episode.state === "loading") return h("span", {}, "loading");
   return h("span", {}, episode.status);
 }

@@ -87,7 +87,8 @@ function tile(name) {
 
 function figureWords(reading) {
   if (reading.error_pct === undefined) return [];
-  const pair = (label, value, more = "") => h("span", { class: more }, h("i", {}, label), value);
+  const pair = (label, value, more = "") =>
+    h("span", { class: more }, h("i", {}, label), label === "×" ? "" : " ", value);
   return [
     pair("err", `${reading.error_pct.toFixed(1)}%`),
     pair("lat", duration(reading.latency_ms)),

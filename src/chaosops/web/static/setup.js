@@ -35,10 +35,8 @@ export class Setup {
       policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
     );
     this.form.addEventListener("change", ({ target }) => {
-      // Who picks an incident by its name has nothing left to find out.
-      if (target.name === "mode") {
-        byId("scenario").value = target.value === "seat" ? MYSTERY : catalogue.defaults.scenario;
-      }
+      if (target.name === "mode")
+        byId("scenario").value = defaultsOf(catalogue, target.value).scenario;
       this.#show();
     });
     byId("another-seed").addEventListener("click", () => {
@@ -118,9 +116,16 @@ export class Setup {
   }
 }
 
-/** The choice in an address, or null where there is none. */
+/** Who picks an incident by its name has nothing left to find out: a seat is for a mystery. */
+export function defaultsOf({ defaults }, mode) {
+  return mode === "seat" ? { ...defaults, scenario: MYSTERY } : defaults;
+}
+
+/** The choice in an address, or null where there is none. What is empty is not chosen, but for a
+ *  side: there, it says that nobody plays. */
 export function fromAddress() {
-  const query = Object.fromEntries(new URLSearchParams(location.search));
+  const given = [...new URLSearchParams(location.search)];
+  const query = Object.fromEntries(given.filter(([name, value]) => value || WATCH.includes(name)));
   return Object.keys(query).length ? query : null;
 }
 

@@ -1,0 +1,77 @@
+"""A visitor in a real browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play
+from chaosops.web.choices import read_scenario
+from chaosops.web.shelf import ENTRIES, Entry
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium for the browser tests: apt-get install chromium"
+)
+
+MISSING = Entry("trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True)
+SHELF = (MISSING, *(entry for entry in ENTRIES if not entry.is_model))
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+LINK = "?pack=classic&scenario=autoscaler_cost_cut&tier=hard&seed=42&left=random&right=heuristic"
+ARENA = "?pack=arena&split=test&tier=hard&seed=3&left=random&right=oracle"
+SEAT = "?mode=seat&pack=classic&scenario=mystery&tier=hard&seed=5&role=oversight&partners=heuristic"
+
+
+class Visitor:
+    """A browser context with one page; anything the console complains of fails the test."""
+
+    def __init__(self, browser: Browser, site: str, **options: Any) -> None:
+        options.setdefault("viewport", DESKTOP)
+        self.context: BrowserContext = browser.new_context(base_url=site, **options)
+        self.context.set_default_timeout(15_000)
+        self.page: Page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", self._listen)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _listen(self, message: Any) -> None:
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+    def forgive(self, *words: str) -> None:
+        """The browser itself notes each refused request; nothing else may be said."""
+        self.complaints[:] = [
+            line for line in self.complaints if not any(word in line for word in words)
+        ]
+
+    def __enter__(self) -> Page:
+        return self.page
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self.context.close()
+        if kind is None:
+            assert self.complaints == []
+
+
+def to_the_end(page: Page) -> None:
+    page.select_option("#speed", "0")
+    expect(page.locator("#player")).not_to_have_class(re.compile("playing"), timeout=15_000)
+
+
+def totals(page: Page) -> list[str]:
+    return page.locator(".card .total > :first-child").all_inner_texts()
+
+
+def reward(policy: str, **query: str) -> str:
+    played = play(read_scenario(query), Team.of(load_policy(policy))).reward
+    return f"{played:+.0f}".replace("-", "\N{MINUS SIGN}")
+
+
+def look_at(page: Page, step: int) -> None:
+    page.locator("#scrub").fill(str(step))

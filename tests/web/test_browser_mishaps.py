@@ -1,0 +1,186 @@
+"""What a visitor does by mistake, what the server refuses, and screens that are small or unseen."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Request, Route, expect
+
+from tests.web.browsing import (
+    ARENA,
+    LINK,
+    SEAT,
+    Visitor,
+    needs_chromium,
+    reward,
+    to_the_end,
+    totals,
+)
+
+pytestmark = needs_chromium
+
+TWINS = LINK.replace("left=random", "left=heuristic")
+NO_CLIPBOARD = "navigator.clipboard.writeText = () => Promise.reject(new Error('not here'))"
+
+
+def episodes_asked_for(page: Page) -> list[Request]:
+    asked: list[Request] = []
+    page.on("request", lambda one: asked.append(one) if "api/episode" in one.url else None)
+    return asked
+
+
+def test_a_refusal_ends_its_own_side_at_once(browser: Browser, site: str) -> None:
+    visitor = Visitor(browser, site)
+    with visitor as page:
+        held: list[Route] = []
+        page.route(re.compile("policy=heuristic"), lambda route: held.append(route))
+        page.goto("/?left=nope&right=heuristic")
+        refused = page.locator("#side-0 .banner")
+        expect(refused).to_contain_text("REFUSED")
+        expect(refused).to_contain_text("unknown policy 'nope'")
+        expect(page.locator("#announce")).to_contain_text("nope is refused")
+        held[0].continue_()
+        to_the_end(page)
+        expect(refused).to_contain_text("REFUSED")
+        assert totals(page) == [reward("heuristic")]
+        expect(page.locator("#notice")).to_be_hidden()
+        visitor.forgive("400")
+
+
+def test_the_same_team_twice_is_announced_twice(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + TWINS)
+        to_the_end(page)
+        for side in ("left", "right"):
+            expect(page.locator("#announce")).to_contain_text(
+                f"heuristic on the {side}: resolved in 3 steps"
+            )
+
+
+@pytest.mark.parametrize("where", [ARENA, LINK], ids=["arena", "classic"])
+def test_the_health_of_a_service_is_said(browser: Browser, site: str, where: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + where)
+        tile = page.locator(".tile").first
+        said = " ".join(re.findall(r"paragraph: (.*)", tile.aria_snapshot()))
+        assert re.match(r"[\w-]+ (healthy|degraded|critical) err [\d.]+% lat \d+m?s ", said), said
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_a_phone_has_room_for_every_control(browser: Browser, site: str, width: int) -> None:
+    with Visitor(browser, site, viewport={"width": width, "height": 640}) as page:
+        page.goto("/" + ARENA)
+        to_the_end(page)
+        boxes = {
+            name: page.locator(f"#{name}").bounding_box()
+            for name in ("scrub", "back", "play", "forth", "where", "speed")
+        }
+        for name, box in boxes.items():
+            assert box is not None, name
+            assert box["x"] >= 0, name
+            assert box["x"] + box["width"] <= width, name
+            if name == "scrub":
+                assert box["width"] > width * 0.8
+        bar = page.locator("#player").bounding_box()
+        assert bar is not None
+        assert bar["height"] < 160
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_seat_without_an_incident_is_a_mystery(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        with page.expect_request("**/api/seats*") as asked:
+            page.goto("/?mode=seat&seed=5")
+        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        assert page.input_value("#scenario") == "mystery"
+        assert parse_qs(urlsplit(asked.value.url).query)["scenario"] == ["mystery"]
+
+
+def test_a_key_pressed_by_mistake_costs_no_game(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + SEAT)
+        page.get_by_label("Say something").fill("I watch deploy_bot")
+        page.get_by_role("button", name="Say it").click()
+        expect(page.locator("#seat")).to_contain_text("I watch deploy_bot")
+        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        page.locator("body").press("r")
+        page.get_by_role("button", name="Do nothing").click()
+        expect(page.locator("#run:visible, .your-turn.now:visible").first).to_be_visible()
+        expect(page.locator("#seat, #run").filter(visible=True)).to_contain_text(
+            "I watch deploy_bot"
+        )
+
+
+def test_of_many_quick_runs_the_last_is_played(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        asked = episodes_asked_for(page)
+        page.goto("/" + LINK)
+        expect(page.locator("#run-title")).to_contain_text("seed 42")
+        page.evaluate("for (let i = 0; i < 30; i += 1) document.getElementById('go').click()")
+        to_the_end(page)
+        assert totals(page) == [reward("random"), reward("heuristic")]
+        assert len(asked) <= 4
+        assert page.evaluate("history.length") <= 2, "Back leads somewhere else"
+
+
+def test_a_held_key_runs_once(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/" + LINK)
+        to_the_end(page)
+        asked = episodes_asked_for(page)
+        for _ in range(5):
+            page.keyboard.down("r")
+            page.wait_for_timeout(120)
+        page.keyboard.up("r")
+        to_the_end(page)
+        assert len(asked) == 2
+
+
+def test_an_empty_seed(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/?seed=&left=heuristic&right=")
+        expect(page.locator("#run-title")).to_contain_text("seed 42")
+        to_the_end(page)
+        assert totals(page) == [reward("heuristic")]
+        page.fill("#seed", " ")
+        page.click("#go")
+        expect(page.locator("#notice")).to_contain_text("seed must be a whole number from 0 to")
+        expect(page.locator("#seed")).to_be_focused()
+        assert totals(page) == [reward("heuristic")], "what is shown stays"
+
+
+def test_where_nothing_can_be_copied_the_link_is_selected(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.add_init_script(NO_CLIPBOARD)
+        page.goto("/" + LINK)
+        page.get_by_role("button", name="Copy link").click()
+        field = page.get_by_label("Link to this run")
+        expect(field).to_be_focused()
+        expect(field).to_have_value(page.url)
+        assert page.evaluate("getSelection().toString()") == page.url
+
+
+def test_whatever_the_server_says_is_shown(browser: Browser, site: str) -> None:
+    visitor = Visitor(browser, site)
+    with visitor as page:
+        words = {"detail": "the request is too large"}
+        page.route("**/api/results", lambda route: route.fulfill(status=413, json=words))
+        page.goto("/results")
+        expect(page.locator("#notice")).to_contain_text("the request is too large")
+        visitor.forgive("413")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_mistyped_address_leads_home(browser: Browser, site: str, scheme: str) -> None:
+    visitor = Visitor(browser, site, bypass_csp=True, color_scheme=scheme)
+    with visitor as page:
+        page.goto("/results/of/last/year")
+        expect(page.get_by_role("heading")).to_have_text("There is no page at this address")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        page.get_by_role("link", name="Run an incident").click()
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
+        visitor.forgive("404")
