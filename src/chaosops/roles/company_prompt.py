@@ -82,10 +82,11 @@ def _log_lines(logs: Sequence[LogLine], order: list[str], shown: int) -> list[st
 
 def _trace_lines(view: RoleView, order: list[str], labels: Mapping[str, str]) -> list[str]:
     """Acts on the deepest failing service, a line for each thing that was changed."""
-    if not view.trace:
+    trace = view.trace
+    if not trace:
         return []
     deepest = order[0]
-    acts = [e for e in view.trace if e.target == deepest and e.step >= RECENT][-TRACE_LINES:]
+    acts = [e for e in trace if e.target == deepest and e.step >= RECENT][-TRACE_LINES:]
     lines = [f"Fleet on {deepest}:" if acts else f"Fleet on {deepest}: nothing lately"]
     for changed in sorted({entry.action for entry in acts}):
         same = [entry for entry in acts if entry.action == changed]
