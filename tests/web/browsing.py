@@ -14,6 +14,9 @@ from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
 from chaosops.web.shelf import ENTRIES, Entry
 
+PATIENCE = 15_000  # ms: tests share two cores
+expect.set_options(timeout=PATIENCE)
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium for the browser tests: apt-get install chromium"
@@ -34,7 +37,7 @@ class Visitor:
     def __init__(self, browser: Browser, site: str, **options: Any) -> None:
         options.setdefault("viewport", DESKTOP)
         self.context: BrowserContext = browser.new_context(base_url=site, **options)
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
         self.page.on("console", self._listen)
@@ -61,7 +64,7 @@ class Visitor:
 
 def to_the_end(page: Page) -> None:
     page.select_option("#speed", "0")
-    expect(page.locator("#player")).not_to_have_class(re.compile("playing"), timeout=15_000)
+    expect(page.locator("#player")).not_to_have_class(re.compile("playing"))
 
 
 def totals(page: Page) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Mapping
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -20,7 +21,9 @@ _KINDS = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_PLACEHOLDER = b"{{static}}"
+_PARTS = ("head", "top", "foot")  # what several pages have in common: ``{{top}}`` is top.part
+_MISSING = "missing.html"
+_STATIC = b"{{static}}"
 _HOME = b"{{home}}"
 _FOREVER = "public, max-age=31536000, immutable"
 _ASK_FIRST = "no-cache"
@@ -42,16 +45,25 @@ class Pages:
     modules of a page, which import each other by relative names, all come from one."""
 
     def __init__(self) -> None:
-        sources = {item.name: item.read_bytes() for item in _files(files(__package__) / "static")}
+        folder = files(__package__) / "static"
+        sources = {item.name: item.read_bytes() for item in _files(folder)}
+        parts = {part: (folder / f"{part}.part").read_bytes() for part in _PARTS}
         digest = blake2b(digest_size=6)
-        for name, body in sorted(sources.items()):
+        for name, body in sorted({**sources, **parts}.items()):
             digest.update(name.encode() + b"\0" + body)
         self.digest = digest.hexdigest()
-        where = f"static/{self.digest}".encode()
-        self._files = {
-            name: _file(name, body.replace(_PLACEHOLDER, where) if name.endswith(".html") else body)
-            for name, body in sources.items()
-        }
+        for name in [name for name in sources if name.endswith(".html")]:
+            sources[name] = self._assembled(name, sources[name], parts)
+        self._files = {name: _file(name, body) for name, body in sources.items()}
+
+    def _assembled(self, name: str, body: bytes, parts: Mapping[str, bytes]) -> bytes:
+        for part, text in parts.items():
+            body = body.replace(b"{{" + part.encode() + b"}}\n", text)
+        here = b'href="' + _HOME + name.removesuffix(".html").encode() + b'"'
+        body = body.replace(here, here + b' aria-current="page"')
+        body = body.replace(_STATIC, f"static/{self.digest}".encode())
+        # The page for a mistyped address learns where home is when it is served.
+        return body if name == _MISSING else body.replace(_HOME, b"./")
 
     def page(self, name: str, request: Request) -> Response:
         return _answer(self._files[f"{name}.html"], request, _ASK_FIRST)
@@ -60,8 +72,9 @@ class Pages:
         """Relative links, from wherever the mistyped address leads: a proxy may serve the page
         below a prefix of its own."""
         home = b"../" * path.count("/") or b"./"
-        body = self._files["missing.html"].body.replace(_HOME, home)
-        return Response(body, 404, {"Cache-Control": _ASK_FIRST}, self._files["missing.html"].kind)
+        file = self._files[_MISSING]
+        body = file.body.replace(_HOME, home)
+        return Response(body, 404, {"Cache-Control": _ASK_FIRST}, file.kind)
 
     def static(self, path: str, request: Request) -> Response:
         digest, _, name = path.rpartition("/")
