@@ -27,7 +27,12 @@ const contents = (items) =>
   );
 
 const broken = ({ key, title, error }) =>
-  h("section", { class: "panel report", id: key }, h("h2", {}, title), h("p", { class: "trouble" }, error));
+  h(
+    "section",
+    { class: "panel report", id: key },
+    h("h2", {}, title),
+    h("p", { class: "trouble" }, error),
+  );
 
 export const commands = (...lines) =>
   h("pre", { class: "commands", tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
