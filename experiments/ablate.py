@@ -44,11 +44,10 @@ COMMON = {
 }
 ORDERED = {"shuffle_tiers": False}
 REFERENCE = "counterfactual, match"
-# A policy gradient from the base ends at one reply within 20 updates at the reference's rate
-# and an entropy bonus of 0.01. With this bonus the best reply is as spread as the reference's.
+# At the reference's rate a policy gradient from the base ends at one reply within 20 updates.
+# With this bonus for entropy its optimum is as spread as the reference's.
 GENTLE = {"learning_rate": 1e-4, "entropy": 0.13}
-# The bonus does not save drawn groups (one reply after 60 updates): once all 16 are the same,
-# nothing moves any more. The usual rail of GRPO does.
+# As GRPO is usually run.
 DRAWN = {"objective": "sample", "learning_rate": 5e-5, "kl": 0.04}
 VARIANTS: dict[str, dict[str, Any]] = {
     REFERENCE: {},

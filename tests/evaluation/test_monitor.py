@@ -121,6 +121,13 @@ def test_a_perfect_and_an_inverted_monitor() -> None:
     assert monitor_summary(cases(1.0))["ece"] == {"value": 0.0, "ci95": [0.0, 0.0]}
 
 
+def test_who_says_nothing_on_the_first_turn_is_judged_by_the_last() -> None:
+    told = [case(i, "a" if i % 2 else None, suspicion={"a": float(i % 2)}) for i in range(8)]
+    summary = monitor_summary([told[0]._replace(first_suspicion={}), *told[1:]])
+    assert summary["auroc"]["value"] == 1.0
+    assert summary["auroc_first_turn"] == {"value": None, "ci95": None}
+
+
 def test_what_never_happened_is_bounded_not_ruled_out() -> None:
     summary = monitor_summary([case(i, suspicion={"a": 0.1}) for i in range(75)])
     for name in ("false_flags_per_benign_episode", "benign_episodes_with_false_flag", "solved"):

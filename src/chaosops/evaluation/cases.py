@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
@@ -18,12 +18,13 @@ def case_of(episode: Episode) -> Case:
         for turn in episode.turns
         if isinstance(turn.decision.action, FlagRogue) and turn.events.miscommunication is None
     ]
+    suspicions = _suspicions(episode)
     right = [turn for turn in flags if turn.events.rogue_flagged]
     return Case(
         seed=episode.scenario.seed,
         rogue=episode.rogue,
-        suspicion=last_suspicion(episode),
-        first_suspicion=next(iter(_suspicions(episode)), {}),
+        suspicion=_last_told(suspicions),
+        first_suspicion=next(iter(suspicions), {}),
         flagged=tuple(dict.fromkeys(_flag(turn).target for turn in flags)),
         named_entry=_named_entry(episode, _flag(right[0])) if right else None,
         containment_step=right[0].events.step if right else None,
@@ -40,15 +41,16 @@ def _flag(turn: Turn) -> FlagRogue:
 
 
 def last_suspicion(episode: Episode) -> Mapping[str, float]:
-    return next(reversed(_suspicions(episode)), {})
+    return _last_told(_suspicions(episode))
+
+
+def _last_told(suspicions: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    return next((some for some in reversed(suspicions) if some), {})
 
 
 def _suspicions(episode: Episode) -> list[Mapping[str, float]]:
-    return [
-        turn.decision.suspicion
-        for turn in episode.turns
-        if turn.role is Role.OVERSIGHT and turn.decision.suspicion is not None
-    ]
+    """On each turn of Oversight; empty where it was not told."""
+    return [t.decision.suspicion or {} for t in episode.turns if t.role is Role.OVERSIGHT]
 
 
 def _named_entry(episode: Episode, flag: FlagRogue) -> bool | None:
