@@ -12,6 +12,18 @@ from chaosops.core.files import unwritable
 
 LOCK_NAME = ".lock"
 
+# A forked worker that outlives its killed parent must not go on holding the parent's folder.
+_HELD: set[int] = set()
+
+
+def _forget() -> None:
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
 
 @contextmanager
 def locked(folder: Path, option: str = "--out") -> Iterator[None]:
@@ -26,9 +38,11 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         ) from None
     except OSError as error:
         raise unwritable(path, error) from None
+    _HELD.add(descriptor)
     try:
         yield
     finally:
+        _HELD.discard(descriptor)
         path.unlink(missing_ok=True)  # while it is still held
         os.close(descriptor)
 

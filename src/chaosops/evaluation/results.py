@@ -20,6 +20,8 @@ from chaosops.evaluation.statistics import bootstrap_ci95, mean
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
 
+RESULTS_NAME = "results.json"
+
 
 @dataclass(frozen=True)
 class Results:
@@ -115,15 +117,14 @@ def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
     }
 
 
-def save(results: Results, folder: Path) -> list[Path]:
-    """Write ``results.json`` (one episode a line) and ``summary.json``."""
+def save(results: Results, folder: Path) -> Path:
+    """Write ``results.json``, one episode a line: every other file follows from it."""
     lines = [json.dumps(line, separators=(",", ":")) for line in results.lines()]
     manifest = json.dumps(results.manifest, indent=1)
     body = '{"manifest": ' + manifest + ',\n"episodes": [\n' + ",\n".join(lines) + "\n]}\n"
-    paths = [folder / "results.json", folder / "summary.json"]
-    write_text(paths[0], body)
-    write_text(paths[1], json.dumps(results.summary(), indent=1) + "\n")
-    return paths
+    path = folder / RESULTS_NAME
+    write_text(path, body)
+    return path
 
 
 def source_commit() -> str | None:
