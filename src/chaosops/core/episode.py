@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import to_wire
+from chaosops.core.actions import is_failed_turn, to_wire
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
@@ -72,6 +72,11 @@ class Episode:
         return sum(turn.decision.action.verb == "unreadable" for turn in self.turns)
 
     @property
+    def failed_turns(self) -> int:
+        """Turns that a role lost because its model could not answer; unreadable replies too."""
+        return sum(is_failed_turn(turn.decision.action) for turn in self.turns)
+
+    @property
     def exchanges(self) -> list[Exchange]:
         """What language models were asked; none where scripts played."""
         exchanges = [turn.decision.exchange for turn in self.turns]
@@ -132,6 +137,7 @@ class Episode:
             "tokens_read": self.tokens_read,
             "tokens_written": self.tokens_written,
             "retries": self.retries,
+            "failed_turns": self.failed_turns,
         }
 
 

@@ -78,6 +78,7 @@ def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
         return {}
     return {
         "unreadable_replies": mean([episode.unreadable_replies for episode in episodes]),
+        "failed_turns": mean([episode.failed_turns for episode in episodes]),
         "tokens_read": mean([episode.tokens_read for episode in episodes]),
         "tokens_written": mean([episode.tokens_written for episode in episodes]),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chaosops.core.actions import is_failed_turn
 from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.results import Results
@@ -28,6 +29,7 @@ MODEL_HEADERS = (
     "policy",
     *MODEL_FIELDS,
     "unreadable replies",
+    "failed turns",
     "tokens read / written per episode",
     "US dollars per episode",
 )
@@ -127,19 +129,30 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
     taken = [turn for episode in turns for turn in episode]
     exchanges = [turn.decision.exchange for turn in taken if turn.decision.exchange]
     unreadable = sum(turn.decision.action.verb == "unreadable" for turn in taken)
+    failed = sum(is_failed_turn(turn.decision.action) for turn in taken)
     read = sum(exchange.tokens_read for exchange in exchanges) / len(turns)
     written = sum(exchange.tokens_written for exchange in exchanges) / len(turns)
     cost = UNKNOWN
     if price := status.get("price_usd_per_million"):
         cost = f"{(read * price[0] + written * price[1]) / 1_000_000:.4f}"
-    return [f"{unreadable / len(turns):.2f}", f"{read:,.0f} / {written:,.0f}", cost]
+    shares = [f"{count / len(turns):.2f}" for count in (unreadable, failed)]
+    return [*shares, f"{read:,.0f} / {written:,.0f}", cost]
 
 
 def warnings(results: Results) -> list[str]:
+    failed = {
+        policy: sum(episode.failed_turns for episode in episodes)
+        for policy, episodes in results.episodes.items()
+    }
     return [
         f"WARNING: {a} and {b} acted identically in every episode; "
         "if they should differ, one of them did not load what it claims"
         for a, b in results.identical_policies()
+    ] + [
+        f"WARNING: {policy} lost {count} turns because its model could not answer; "
+        "chaosops replay shows each with its cause"
+        for policy, count in failed.items()
+        if count
     ]
 
 
