@@ -84,9 +84,9 @@ def test_two_names_for_one_behaviour_are_called_out() -> None:
 def test_files_say_how_they_were_made(tmp_path: Path) -> None:
     matrix = scenarios("published", seeds=1)
     results = evaluate(["random", "oracle"], matrix, command="chaosops eval ...")
-    paths = save(results, open_folder(tmp_path / "deep" / "down"))
-    assert [path.name for path in paths] == ["results.json", "summary.json"]
-    stored = json.loads(paths[0].read_text())
+    path = save(results, open_folder(tmp_path / "deep" / "down"))
+    assert path == tmp_path / "deep" / "down" / "results.json"
+    stored = json.loads(path.read_text())
     manifest = stored["manifest"]
     assert manifest["command"] == "chaosops eval ..."
     assert set(manifest) >= {"version", "commit", "seeds", "packs", "policies"}
@@ -95,16 +95,14 @@ def test_files_say_how_they_were_made(tmp_path: Path) -> None:
     assert len(stored["episodes"]) == 2 * len(matrix)
     for episode in stored["episodes"]:
         assert sum(turn["reward"] for turn in episode["turns"]) == episode["reward"]
-    summary = json.loads(paths[1].read_text())
-    assert isinstance(summary, list)
-    assert len(summary) == 6
+    assert len(results.summary()) == 6
 
 
 def test_equal_evaluations_write_equal_files(tmp_path: Path) -> None:
     texts = []
     for name in ("one", "two"):
         results = evaluate(["random", "keyword"], scenarios("published", seeds=2), command="x")
-        texts.append([path.read_bytes() for path in save(results, open_folder(tmp_path / name))])
+        texts.append(save(results, open_folder(tmp_path / name)).read_bytes())
     assert texts[0] == texts[1]
 
 
@@ -155,5 +153,5 @@ def test_statistics_of_nothing_are_none() -> None:
 
 def test_results_json_has_no_timestamp_and_no_path(tmp_path: Path) -> None:
     results = evaluate(["oracle"], scenarios("published", seeds=1))
-    stored: dict[str, Any] = json.loads(save(results, tmp_path)[0].read_text())
+    stored: dict[str, Any] = json.loads(save(results, tmp_path).read_text())
     assert str(tmp_path) not in json.dumps(stored)

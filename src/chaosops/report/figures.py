@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.files import write_bytes
 from chaosops.core.vocabulary import Tier
 
 if TYPE_CHECKING:
@@ -57,12 +59,15 @@ def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
 def save_figure(figure: Figure, path: Path) -> Path:
     import matplotlib.pyplot as plt
 
+    drawn = BytesIO()
     try:
-        figure.savefig(path, metadata={"Software": None})  # equal input, equal file
-    except (OSError, ValueError) as error:
+        # Equal input, equal file.
+        figure.savefig(drawn, format=path.suffix[1:] or "png", metadata={"Software": None})
+    except ValueError as error:
         raise BadInput(f"cannot write picture {path}: {error}") from None
     finally:
         plt.close(figure)
+    write_bytes(path, drawn.getvalue(), "picture")
     return path
 
 

@@ -234,7 +234,7 @@ class EndpointPolicy:
 
     def _read(self, view: RoleView, answer: Answer, granted: bool) -> Action:
         if self._format.name == "json" and granted:
-            filled = _filled_in(answer.text, action_schema(view.rules, view.role))
+            filled = filled_in(answer.text, action_schema(view.rules, view.role))
             if filled is not None:
                 self._wishes_met.add("kept")
                 return self._format.read(view, filled)
@@ -316,7 +316,7 @@ def _one_of(kind: str, values: Sequence[object]) -> dict[str, Any]:
     return {"type": [kind, "null"], "enum": [*values, None]}
 
 
-def _filled_in(reply: str, schema: Schema) -> str | None:
+def filled_in(reply: str, schema: Schema) -> str | None:
     """What the model chose to say in a form that made it fill in every field; None where the
     reply is not in that form."""
     try:

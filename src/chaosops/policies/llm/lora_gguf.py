@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.core.locks import one_at_a_time
+from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.adapter import adapter_hash, read_adapter
 from chaosops.policies.llm.digests import joint_hash, sha256_of
 from chaosops.policies.llm.weights import cache_folder, weights_folder

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
-from chaosops.core.locks import one_at_a_time
+from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
 
 EMBEDDED = "smollm2"
