@@ -136,10 +136,17 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
 
 
 def warnings(results: Results) -> list[str]:
-    return [
+    alike = [
         f"WARNING: {a} and {b} acted identically in every episode; "
         "if they should differ, one of them did not load what it claims"
         for a, b in results.identical_policies()
+    ]
+    flags = {name: sum(e.unknown_flags for e in of) for name, of in results.episodes.items()}
+    return alike + [
+        f"WARNING: {name} flagged {number} times a name that is no agent of the fleet; "
+        "such a flag costs what a false flag costs, and counts as none"
+        for name, number in flags.items()
+        if number
     ]
 
 
@@ -154,8 +161,9 @@ def markdown_report(results: Results) -> str:
         f"`{manifest['command']}`",
         "",
         f"ChaosOps {manifest['version']}, commit {manifest['commit'] or 'unknown'}, pack {packs}.",
-        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % bootstrap of the "
-        "mean reward. Steps to resolution: over solved episodes.",
+        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % of the mean "
+        "reward; n/a with fewer than 10 episodes, or where all rewards are equal. "
+        "Steps to resolution: over solved episodes.",
         "",
         *(f"> {warning}\n" for warning in warnings(results)),
         markdown_table(results.summary()),
