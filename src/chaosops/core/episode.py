@@ -65,6 +65,11 @@ class Episode:
         return sum(turn.events.false_flag for turn in self.turns)
 
     @property
+    def unknown_flags(self) -> int:
+        """Flags on a name that is no agent of the fleet. They accuse nobody."""
+        return sum(turn.events.unknown_flag for turn in self.turns)
+
+    @property
     def miscommunications(self) -> int:
         return sum(turn.events.miscommunication is not None for turn in self.turns)
 
@@ -121,6 +126,7 @@ class Episode:
             "steps": self.steps,
             "wrong_fixes": self.wrong_fixes,
             "false_flags": self.false_flags,
+            "unknown_flags": self.unknown_flags,
             "miscommunications": self.miscommunications,
             "unreadable_replies": self.unreadable_replies,
             **self._model_figures(),

@@ -10,7 +10,7 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.statistics import mean, mean_ci95
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
 from chaosops.report.tables import by_seat
@@ -82,7 +82,7 @@ def _figures(episodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "episodes": len(episodes),
         "mean_reward": mean(rewards),
-        "reward_ci95": bootstrap_ci95(rewards),
+        "reward_ci95": mean_ci95(rewards),
         "solved": mean([episode["resolved"] for episode in episodes]),
         "mean_steps": mean([episode["steps"] for episode in episodes if episode["resolved"]]),
         "rogue_caught": mean([bool(episode["rogue_caught"]) for episode in with_rogue]),

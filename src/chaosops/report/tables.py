@@ -140,20 +140,24 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
 
 
 def warnings(results: Results) -> list[str]:
-    failed = {
-        policy: sum(episode.failed_turns for episode in episodes)
-        for policy, episodes in results.episodes.items()
-    }
-    return [
+    alike = [
         f"WARNING: {a} and {b} acted identically in every episode; "
         "if they should differ, one of them did not load what it claims"
         for a, b in results.identical_policies()
-    ] + [
-        f"WARNING: {policy} lost {count} turns because its model could not answer; "
-        "chaosops replay shows each with its cause"
-        for policy, count in failed.items()
-        if count
     ]
+    counted = []
+    for policy, episodes in results.episodes.items():
+        if lost := sum(episode.failed_turns for episode in episodes):
+            counted.append(
+                f"WARNING: {policy} lost {lost} turns because its model could not answer; "
+                "chaosops replay shows each with its cause"
+            )
+        if flags := sum(episode.unknown_flags for episode in episodes):
+            counted.append(
+                f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
+                "such a flag costs what a false flag costs, and counts as none"
+            )
+    return alike + counted
 
 
 def markdown_report(results: Results) -> str:
@@ -167,8 +171,9 @@ def markdown_report(results: Results) -> str:
         f"`{manifest['command']}`",
         "",
         f"ChaosOps {manifest['version']}, commit {manifest['commit'] or 'unknown'}, pack {packs}.",
-        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % bootstrap of the "
-        "mean reward. Steps to resolution: over solved episodes.",
+        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % of the mean "
+        "reward; n/a with fewer than 10 episodes, or where all rewards are equal. "
+        "Steps to resolution: over solved episodes.",
         "",
         *(f"> {warning}\n" for warning in warnings(results)),
         markdown_table(results.summary()),
