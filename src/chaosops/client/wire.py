@@ -134,14 +134,15 @@ class View(_Part):
 
 
 class Rules(_Part):
-    """What the company has written down about itself, known to every role."""
+    """What the company has written down about itself. A seat is told what belongs to things that
+    its role sees; ``calls`` is null where there is a call graph and the role does not see it."""
 
     services: list[str]
     agents: list[str]
     causes: list[str]
     verbs: dict[RoleName, list[Verb]]
     replica_choices: list[int]
-    calls: dict[str, list[str]]
+    calls: dict[str, list[str]] | None
     limits_pct: dict[str, int]
 
 

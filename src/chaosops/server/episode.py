@@ -18,7 +18,7 @@ from chaosops.env import Env
 from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.parse import parse_object
-from chaosops.roles.view import Recorded, RoleView
+from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
 
@@ -77,7 +77,11 @@ class ServedEpisode:
 
     @property
     def rules(self) -> dict[str, Any]:
+        """All of them, for whoever drives all four roles."""
         return rules_to_wire(self.env.world.public.rules)
+
+    def rules_of(self, role: Role) -> dict[str, Any]:
+        return rules_to_wire(project(self.env.world.public, role).rules)
 
     def debrief(self) -> dict[str, Any]:
         """The truth. There is none to be had before the end."""
@@ -143,6 +147,12 @@ def turn_to_wire(turn: Turn) -> dict[str, Any]:
     }
 
 
+def _calls_to_wire(rules: Rulebook) -> dict[str, list[str]] | None:
+    if rules.is_company and not rules.calls:
+        return None
+    return {caller: list(callees) for caller, callees in rules.calls.items()}
+
+
 @lru_cache(maxsize=256)
 def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
     return {
@@ -151,6 +161,6 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
         "causes": list(rules.causes),
         "verbs": {role.value: list(verbs) for role, verbs in rules.verbs.items()},
         "replica_choices": list(rules.replica_choices),
-        "calls": {caller: list(callees) for caller, callees in rules.calls.items()},
+        "calls": _calls_to_wire(rules),
         "limits_pct": dict(rules.limits_pct),
     }
