@@ -50,6 +50,26 @@ def evaluate(
     return Results(_manifest(command, source, scenarios, statuses), played)
 
 
+def results_of(
+    name: str,
+    episodes: Sequence[Episode],
+    status: Mapping[str, Any],
+    *,
+    command: str,
+    journal: Journal,
+    notes: Mapping[str, Any],
+) -> Results:
+    """Episodes that were played elsewhere, as an evaluation of one policy. ``notes`` go into the
+    manifest."""
+    scenarios = [episode.scenario for episode in episodes]
+    source, statuses = _source(scenarios), {name: dict(status)}
+    journal.open({**source, "policies": statuses}, scenarios)
+    for episode in episodes:
+        journal.add(name, episode, status)
+    manifest = {**_manifest(command, source, scenarios, statuses), **notes}
+    return Results(manifest, {name: list(episodes)})
+
+
 def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
     return {name: team.status() for name, team in teams.items()}
 

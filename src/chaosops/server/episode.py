@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 from uuid import uuid4
@@ -28,39 +28,23 @@ _RUBRIC = standard()
 NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema": None}
 
 
-class ServedEpisode:
-    def __init__(self, options: ResetOptions) -> None:
-        scenario = chosen_scenario(options)
-        self.id = options.episode_id or str(uuid4())
-        self.format = load_format(options.format)
-        self._include = frozenset(options.include)
-        self.env = Env(scenario, _RUBRIC)
-        self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
-        self.reward = 0.0
+class Showing:
+    """What the role on turn is told of an episode: its view as data and as a prompt, and what it
+    may do. A part that the client did not ask for is not made."""
+
+    def __init__(self, env: Env, prompt_format: str, include: Iterable[str]) -> None:
+        self.format = load_format(prompt_format)
+        self._env = env
+        self._include = frozenset(include)
         self._chat = _ChatWire()
-
-    @property
-    def role(self) -> Role | None:
-        """Whose turn it is; nobody's when the episode is over."""
-        return None if self.env.over else self.env.role
-
-    def play(self, action: Action) -> Turn:
-        if self.env.over:
-            raise BadInput("the episode is over: reset starts another")
-        turn = self.env.play(Decision(action))
-        self.record.turns.append(turn)
-        self.reward += turn.score.total
-        return turn
 
     def read_reply(self, reply: str) -> Action:
         """What a model wrote. A mistake in it is an action too."""
-        return self.format.read(self.env.view, reply)
+        return self.format.read(self._env.view, reply)
 
     def seen(self) -> dict[str, Any]:
-        """What the role on turn is told: its view as data and as a prompt, and what it may do.
-        A part that the client did not ask for is not made."""
-        rules, step, limit, journal, sensors, findings = self.env.world.public
-        view = self.env.view
+        rules, step, limit, journal, sensors, findings = self._env.world.public
+        view = self._env.view
         role, include = view.role, self._include
         if "view" in include and "messages" in include:  # they share one reading
             sensors = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
@@ -74,6 +58,35 @@ class ServedEpisode:
         if "action_schema" in include:
             seen["action_schema"] = action_schema(rules, role)
         return seen
+
+
+class ServedEpisode:
+    def __init__(self, options: ResetOptions) -> None:
+        scenario = chosen_scenario(options)
+        self.id = options.episode_id or str(uuid4())
+        self.env = Env(scenario, _RUBRIC)
+        self._showing = Showing(self.env, options.format, options.include)
+        self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
+        self.reward = 0.0
+
+    @property
+    def role(self) -> Role | None:
+        """Whose turn it is; nobody's when the episode is over."""
+        return None if self.env.over else self.env.role
+
+    def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Turn:
+        if self.env.over:
+            raise BadInput("the episode is over: reset starts another")
+        turn = self.env.play(Decision(action, suspicion))
+        self.record.turns.append(turn)
+        self.reward += turn.score.total
+        return turn
+
+    def read_reply(self, reply: str) -> Action:
+        return self._showing.read_reply(reply)
+
+    def seen(self) -> dict[str, Any]:
+        return self._showing.seen()
 
     @property
     def rules(self) -> dict[str, Any]:
