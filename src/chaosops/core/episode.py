@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import to_wire
+from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
@@ -135,19 +136,43 @@ class Episode:
         }
 
 
+# What a turn's wire form holds beside the fields of its action.
+TURN_FIELDS = frozenset(
+    {
+        *("step", "role", "suspicion", "events", "reward", "rubrics"),
+        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
+    }
+)
+
+
 def turn_to_wire(turn: Turn) -> dict[str, Any]:
+    """Enough to play the turn again and to count everything that is counted."""
     events = {
         name: value
         for name, value in turn.events._asdict().items()
         if value not in (False, None) and name != "step"
     }
-    exchange = turn.decision.exchange
+    action, suspicion, exchange = turn.decision
     return {
         "step": turn.events.step,
         "role": turn.role.value,
-        **to_wire(turn.decision.action),
-        **({} if exchange is None else {"reply": exchange.reply}),
+        **to_wire(action),
+        **({} if suspicion is None else {"suspicion": dict(suspicion)}),
+        **({} if exchange is None else exchange_to_wire(exchange)),
         "events": events,
         "reward": turn.score.total,
         "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},
     }
+
+
+def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
+    """The prompt's hash stands for the prompt: the world renders it again from the view."""
+    wire: dict[str, Any] = {
+        "reply": exchange.reply,
+        "prompt_sha256": prompt_hash(exchange.question),
+        "tokens_read": exchange.tokens_read,
+        "tokens_written": exchange.tokens_written,
+    }
+    if exchange.corrections:
+        wire["corrections"] = [dict(message) for message in exchange.corrections]
+    return wire
