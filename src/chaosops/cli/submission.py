@@ -6,8 +6,10 @@ import argparse
 
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder
+from chaosops.core.lock import locked
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.secret import Secret, read_secret
+from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import (
     Submission,
     new_token,
@@ -62,9 +64,13 @@ def _close(args: argparse.Namespace, secret: Secret) -> int:
     def write(run: SubmissionRun) -> None:
         write_results(run, secret, args.command_line)
 
+    place = args.results / args.name
+    if (place / SIGNATURE_NAME).exists():
+        raise BadInput(f"submission {args.name} is complete: {place} holds its signed results")
     try:
-        run = SubmissionRun(args.results / args.name, secret, load_policy, write)
-        run.close()
+        with locked(args.results, "--results"):  # a running server has it
+            run = SubmissionRun(place, secret, load_policy, write)
+            run.close()
     except OSError as error:
         raise BadInput(f"cannot write {error.filename}: {error.strerror or error}") from None
     print(f"{len(run.episodes)} episodes, {len(run.given_up)} of them given up: {run.place}")

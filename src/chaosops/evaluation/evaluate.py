@@ -71,11 +71,13 @@ def results_of(
     manifest."""
     scenarios = [episode.scenario for episode in episodes]
     source, statuses = _source(scenarios), {name: dict(status)}
-    journal.open({**source, "policies": statuses}, scenarios)
-    for episode in episodes:
-        journal.add(name, episode, status)
-    manifest = {**_manifest(command, source, scenarios, statuses), **notes}
-    return Results(manifest, {name: list(episodes)})
+    wires = [scenario.to_wire() for scenario in scenarios]
+    job = as_json({**source, "policies": statuses, "scenarios": wires})
+    journal.open(job, scenarios)
+    for number, episode in enumerate(episodes):
+        journal.add(name, number, episode, status)
+    manifest = _manifest(command, source, scenarios, statuses, first_link(job))
+    return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
 def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:

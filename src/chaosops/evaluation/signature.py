@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hmac
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.submission import Submission
 
 SIGNATURE_NAME = "signature.json"
 SIGNED_NAME = "results.json"  # it holds the manifest, the episodes and the head of their chain
@@ -52,6 +55,30 @@ def signature_problems(folder: Path, secret: Secret) -> list[str]:
     ):
         return [f"{SIGNATURE_NAME} is forged: this secret did not sign it"]
     return []
+
+
+def mapping_problems(results: Mapping[str, Any], secret: Secret) -> list[str]:
+    """Are these the episodes that the secret draws for the submission's public seeds?"""
+    wire = results["manifest"].get("submission")
+    if not isinstance(wire, dict):
+        return ["the manifest names no submission, so it tells no public seeds"]
+    try:
+        plan = Submission.from_wire({**wire, "token_sha256": ""})
+        expected = [scenario.to_wire() for scenario in plan.scenarios(secret)]
+    except BadInput as error:
+        return [f"the manifest's submission: {error}"]
+    episodes = results["episodes"]
+    problems = []
+    if len(episodes) != len(expected):
+        problems.append(f"{len(expected)} episodes were to be played, {len(episodes)} are here")
+    for number, (episode, scenario) in enumerate(zip(episodes, expected, strict=False), 1):
+        if episode.get("policy") != plan.team:
+            problems.append(f"episode {number} is of {episode.get('policy')!r}, not {plan.team!r}")
+        if episode.get("scenario") != scenario:
+            problems.append(
+                f"episode {number} is not the one that this secret draws for its public seed"
+            )
+    return problems
 
 
 def _mac(secret: Secret, digest: str) -> str:

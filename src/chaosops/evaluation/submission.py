@@ -22,6 +22,8 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.secret import Secret, hidden_scenario
 from chaosops.packs import read_tier
+from chaosops.policies.llm.spec import is_model
+from chaosops.policies.registry import POLICY_NAMES
 
 PLAN_NAME = "submission.json"
 FORMAT = "chaosops submission 1"
@@ -49,6 +51,10 @@ class Submission:
         for kind, name in (("submission", self.name), ("series", self.series)):
             if not _NAME.fullmatch(name):
                 raise BadInput(f"a {kind} is named with letters, digits, . _ and -, got {name!r}")
+        if self.name in POLICY_NAMES or is_model(self.name):
+            raise BadInput(
+                f"{self.name!r} is the name of a policy; choose another for a submission"
+            )
         if not self.tiers or not self.roles:
             raise BadInput("a submission needs at least one tier and one role")
         if not 1 <= self.seeds * len(self.tiers) <= MOST_EPISODES or self.first_seed < 0:

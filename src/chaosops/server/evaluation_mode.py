@@ -20,6 +20,7 @@ from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.client.wire import ChaosOpsAction, ChaosOpsState
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
@@ -54,8 +55,12 @@ class Submissions:
         self._policies: dict[str, Policy] = {}
         self._lock = Lock()
         self._look_for_new()
-        for place in self._places:  # what a stopped server left open is given up now
-            self._open(place)
+        for place in self._places:
+            if not (place / SIGNATURE_NAME).exists():
+                # What a stopped server left open is given up now.
+                run = self._open(place)
+                if run.complete:
+                    self._complete(run)
 
     def find(self, token: str) -> SubmissionRun:
         digest = token_digest(token)

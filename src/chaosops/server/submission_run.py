@@ -25,7 +25,7 @@ from chaosops.env import Env
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.submission import Submission, read_submission
 from chaosops.policies.protocol import Policy, Seat
-from chaosops.recording import from_record, to_record
+from chaosops.records import from_record, to_record
 from chaosops.roles.view import project
 from chaosops.rollout import Table, Team, advance
 from chaosops.rubrics import standard
