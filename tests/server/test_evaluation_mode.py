@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi.routing import APIRoute
 from starlette.routing import WebSocketRoute
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
@@ -152,13 +151,17 @@ def test_worlds_that_look_alike_are_served_alike(
 
 def every_route() -> list[tuple[str, str]]:
     """Every address that the open mode has, the page's and OpenEnv's among them."""
-    found = []
-    for route in build_app(Settings()).routes:
-        if isinstance(route, APIRoute):
-            found += [(method, route.path) for method in route.methods]
+    found: list[tuple[str, str]] = []
+    waiting: list[Any] = list(build_app(Settings()).routes)
+    while waiting:
+        route = waiting.pop()
+        if inner := getattr(route, "original_router", None):  # FastAPI's included router
+            waiting += inner.routes
         elif isinstance(route, WebSocketRoute):
             found.append(("WS", route.path))
-    return [*found, *((("GET", path)) for path in ("/docs", "/openapi.json", "/redoc", "/docs/x"))]
+        else:
+            found += [(method, route.path) for method in route.methods]
+    return found
 
 
 def test_every_other_route_is_refused_by_name(
@@ -167,9 +170,8 @@ def test_every_other_route_is_refused_by_name(
     split.open(capsys, "acme", "--seeds", "2")
     served = start_server("--evaluation", *split.options)
     routes = every_route()
-    assert {"/tables", "/seat", "/mcp", "/reset", "/api/episode", "/api/results"} <= {
-        path for _, path in routes
-    }
+    known = {"/tables", "/seat", "/mcp", "/reset", "/api/episode", "/api/results", "/docs"}
+    assert known <= {path for _, path in routes}
     said = []
     for method, pattern in routes:
         path = pattern.replace("{path:path}", "x").replace("{", "").replace("}", "")
@@ -187,7 +189,8 @@ def test_every_other_route_is_refused_by_name(
         if method == "GET" and path in ("/health", "/metadata", "/schema"):
             assert answer.status_code == 200
         else:
-            assert (answer.status_code, answer.json()) == (403, {"detail": REFUSAL}), (method, path)
+            assert answer.status_code == 403, (method, path)
+            assert method == "HEAD" or answer.json() == {"detail": REFUSAL}
         said.append(answer.text)
     check_nothing_leaks("\n".join(said), split, "acme")
     with (
