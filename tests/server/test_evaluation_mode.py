@@ -247,6 +247,10 @@ def test_an_episode_that_is_left_is_given_up_and_never_comes_back(
     assert (status["given_up"], status["given_up_episodes"]) == (2, [0, 1])
     flags = [turn for turn in episodes[0]["turns"] if turn["action"] == "flag_rogue"]
     assert [turn["target"] for turn in flags] == [agents[0]], "what was done counts"
+    suspected = [t["suspicion"] for t in episodes[0]["turns"] if t["role"] == "oversight"]
+    assert suspected == [{agents[0]: 0.9}] * len(suspected), "and whom he suspected last"
+    nobody = [t["suspicion"] for t in episodes[1]["turns"] if t["role"] == "oversight"]
+    assert all(value == 0.0 for turn in nobody for value in turn.values())
 
 
 def test_a_killed_server_gives_nobody_a_second_try(
@@ -271,6 +275,37 @@ def test_a_killed_server_gives_nobody_a_second_try(
     assert status["given_up_episodes"] == [1]
     targets = [turn.get("target") for turn in content["episodes"][1]["turns"]]
     assert agents[-1] in targets
+
+
+def test_silence_gives_an_episode_up(
+    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = split.open(capsys, "acme", "--seeds", "1")
+    served = start_server("--evaluation", *split.options, "--idle-timeout", "0.5")
+    with line_to(served.socket) as line:
+        line.reset(submission=token)
+        assert line.hear()["data"]["code"] == "IDLE_TIMEOUT"
+        with pytest.raises(ConnectionClosed):
+            line.hear()
+    with line_to(served.socket) as line:
+        assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
+    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    assert status["given_up"] == 1
+
+
+def test_a_stopped_server_leaves_nothing_open(
+    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token = split.open(capsys, "acme", "--seeds", "2")
+    served = start_server("--evaluation", *split.options)
+    with line_to(served.socket) as line:
+        play_out(line, line.reset(submission=token))
+        line.reset(submission=token)
+        served.process.terminate()
+        served.process.wait()
+    start_server("--evaluation", *split.options)
+    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    assert status["given_up_episodes"] == [1]
 
 
 def test_close_gives_up_what_was_not_played(

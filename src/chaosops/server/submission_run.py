@@ -2,7 +2,8 @@
 
 ``progress.jsonl`` in the submission's folder: an episode begins, the player acts, it ends. An
 episode that was begun is never begun again. What the player left unfinished is played to its end
-with ``noop`` for his roles: a given-up episode has a result like every other.
+with ``noop`` for his roles, and whom he suspected last: a given-up episode has a result like
+every other.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class Attempt:
         self.table = Table(Env(run.scenarios[number], _RUBRIC), run.team(self._player))
         self._showing = Showing(self.table.env, prompt_format, include)
         self.ended = False
+        self._suspicion: Mapping[str, float] = {}
         self._let_partners_play()
 
     @property
@@ -90,6 +92,7 @@ class Attempt:
 
     def play(self, decision: Decision) -> None:
         self._player.next = decision
+        self._suspicion = decision.suspicion or self._suspicion
         advance([self.table])
         self._let_partners_play()
 
@@ -99,8 +102,16 @@ class Attempt:
                 return
             unfinished = not self.over
             while not self.over:
-                self.play(Decision(Noop()))
+                self.play(self._nothing())
             self._run.end(self, given_up=unfinished)
+
+    def _nothing(self) -> Decision:
+        """What a role does whose player has gone. He suspects whom he suspected last, or nobody:
+        to keep silent about some episodes must not be a way to choose one's exam."""
+        view = self.table.env.view
+        if view.role is not Role.OVERSIGHT:
+            return Decision(Noop())
+        return Decision(Noop(), self._suspicion or dict.fromkeys(view.rules.agents, 0.0))
 
     def seen(self) -> dict[str, Any]:
         return self._showing.seen()
