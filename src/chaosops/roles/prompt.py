@@ -71,7 +71,7 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
         lines += ["Reply with the letter of one action and nothing else:", *map(str, rows)]
         return "\n".join(lines)
     verbs = rules.verbs[role]
-    if not rules.calls:
+    if not rules.is_company:
         lines += ["Services: " + ", ".join(rules.services), "Roles: " + ", ".join(Role)]
     if "flag_rogue" in verbs:
         lines.append("Agents: " + ", ".join(rules.agents))
@@ -87,7 +87,7 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
 def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     """The part that changes from turn to turn."""
     parts = [f"Step {view.step + 1} of {view.limit}."]
-    if view.rules.calls:
+    if view.rules.is_company:
         labels = agent_labels(view.rules, view.role) if style is Style.MENU else {}
         parts += company_lines(view, labels)
     else:
