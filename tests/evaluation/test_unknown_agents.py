@@ -22,7 +22,7 @@ from chaosops.evaluation.results import Results, summarise
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import ScriptedPolicy
 from chaosops.policies.registry import load_policy
-from chaosops.recording import from_record, to_record
+from chaosops.records import from_record, to_record
 from chaosops.report import monitor_tables, tables
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
