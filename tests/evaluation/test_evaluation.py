@@ -4,17 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from chaosops.core.dice import STRIDE, key_of, mix
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.files import open_folder
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results, save, summarise
-from chaosops.evaluation.statistics import _mixed, bootstrap_ci95, mean
 from chaosops.report.tables import markdown_report, markdown_table, warnings
 
 ORACLE = {"easy": 134.0, "medium": 452 / 3, "hard": 170.0}
@@ -52,7 +49,7 @@ def test_other_seeds_do_not_change_the_oracles_reward() -> None:
 
 
 def test_summary_fields_and_missing_rates() -> None:
-    results = evaluate(["random"], scenarios("full", tiers=[Tier.EASY], seeds=1))
+    results = evaluate(["random"], scenarios("full", tiers=[Tier.EASY], seeds=4))
     (row,) = results.summary()
     assert list(row) == [
         "policy",
@@ -129,26 +126,6 @@ def test_the_markdown_table_is_square() -> None:
     assert len(lines) == 2 + 3
     assert len({line.count("|") for line in lines}) == 1
     assert len({len(line) for line in lines}) == 1
-
-
-def test_the_bootstrap_covers_the_mean_it_should() -> None:
-    """On normal samples the interval holds the true mean in about 95 of 100 cases."""
-    generator = np.random.default_rng(0)
-    hits = 0
-    for _ in range(200):
-        low, high = bootstrap_ci95(list(generator.normal(3.0, 2.0, 60))) or (0.0, 0.0)
-        hits += low <= 3.0 <= high
-    assert 180 <= hits <= 199
-
-
-def test_the_bootstrap_draws_from_our_own_generator() -> None:
-    numbers = _mixed(np.arange(4, dtype=np.uint64))
-    assert [int(n) for n in numbers] == [mix(key_of("bootstrap") + i * STRIDE) for i in range(4)]
-
-
-def test_statistics_of_nothing_are_none() -> None:
-    assert mean([]) is None
-    assert bootstrap_ci95([]) is None
 
 
 def test_results_json_has_no_timestamp_and_no_path(tmp_path: Path) -> None:

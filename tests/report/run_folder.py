@@ -11,7 +11,7 @@ import numpy as np
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results, save
-from chaosops.policies.llm.weights import short_hash
+from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.report.written import derived_files, judged
 from chaosops.training.recipe import Recipe
 
@@ -60,8 +60,11 @@ def make_results(folder: Path, run: Path, *, team: bool = False) -> Results:
         scenarios(pack="arena", split="test", seeds=4),
         command=COMMAND,
     )
-    weights = run / "adapter/adapter_model.safetensors"
-    ours = {"kind": "model", "policy": "it", "adapter": f"adapter {short_hash(weights)}"}
+    ours = {
+        "kind": "model",
+        "policy": "it",
+        "adapter": f"adapter {adapter_identity(run / 'adapter')}",
+    }
     oracle = played.manifest["policies"]["oracle"]
     rest = dict.fromkeys(("sre", "dev", "manager"), oracle)
     played.manifest["policies"]["heuristic"] = {"oversight": ours, **rest} if team else ours

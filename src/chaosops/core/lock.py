@@ -47,6 +47,16 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Wait for ``path``, a lock file: for work that several processes may begin at once."""
+    import fcntl
+
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _take(path: Path) -> int:
     import fcntl  # POSIX alone has it; --help must work elsewhere too
 

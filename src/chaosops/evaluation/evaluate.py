@@ -58,6 +58,28 @@ def evaluate(
     return Results(manifest, in_order, learned).sealed()
 
 
+def results_of(
+    name: str,
+    episodes: Sequence[Episode],
+    status: Mapping[str, Any],
+    *,
+    command: str,
+    journal: Journal,
+    notes: Mapping[str, Any],
+) -> Results:
+    """Episodes that were played elsewhere, as an evaluation of one policy. ``notes`` go into the
+    manifest."""
+    scenarios = [episode.scenario for episode in episodes]
+    source, statuses = _source(scenarios), {name: dict(status)}
+    wires = [scenario.to_wire() for scenario in scenarios]
+    job = as_json({**source, "policies": statuses, "scenarios": wires})
+    journal.open(job, scenarios)
+    for number, episode in enumerate(episodes):
+        journal.add(name, number, episode, status)
+    manifest = _manifest(command, source, scenarios, statuses, first_link(job))
+    return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
+
+
 def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
     return {name: team.status() for name, team in teams.items()}
 

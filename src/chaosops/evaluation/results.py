@@ -15,7 +15,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.lines import episode_line
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.statistics import mean, mean_ci95
 
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
@@ -95,7 +95,7 @@ def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str,
         "tier": tier.value,
         "episodes": len(episodes),
         "mean_reward": mean(rewards),
-        "reward_ci95": bootstrap_ci95(rewards),
+        "reward_ci95": mean_ci95(rewards),
         "solved": mean([episode.resolved for episode in episodes]),
         # Over solved episodes: an unsolved one has no time to resolution.
         "mean_steps": mean([episode.steps for episode in episodes if episode.resolved]),
@@ -112,6 +112,7 @@ def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
         return {}
     return {
         "unreadable_replies": mean([episode.unreadable_replies for episode in episodes]),
+        "failed_turns": mean([episode.failed_turns for episode in episodes]),
         "tokens_read": mean([episode.tokens_read for episode in episodes]),
         "tokens_written": mean([episode.tokens_written for episode in episodes]),
     }
