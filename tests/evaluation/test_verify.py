@@ -293,13 +293,13 @@ def test_monitor_figures_are_recomputed(cli: Cli, folder: Path) -> None:
         assert "arena" not in json.loads((folder / "results.json").read_text())["manifest"]["packs"]
         return
     content = json.loads(path.read_text())
-    content["summary"][0]["auroc"]["value"] = 0.99
+    content["summary"][0]["precision"]["value"] = 0.99
     path.write_text(json.dumps(content))
     code, out, _ = cli("verify", str(folder), "--json")
     assert code == 1
     (finding,) = json.loads(out)[0]["findings"]
     assert finding["file"] == "monitor.json"
-    assert finding["what"].startswith("heuristic, hard: summary 0 auroc value is ")
+    assert finding["what"].startswith("heuristic, hard: summary 0 precision value is ")
     assert finding["what"].endswith("recorded 0.99")
 
 
