@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -21,7 +22,7 @@ from chaosops.records import from_record, record_of
 from chaosops.rollout import Team, load_team
 from chaosops.server.app import Settings, build_app
 from chaosops.server.evaluation_mode import REFUSAL
-from tests.server.conftest import Running, StartServer
+from tests.server.conftest import Running, StartServer, running_server
 from tests.server.evaluating import PrivateSplit, play_out, private_split
 from tests.server.talk import Line, line_to
 from tests.server.test_tables import open_table, sit
@@ -30,8 +31,22 @@ from tests.server.test_truth import FORBIDDEN_KEYS, TELLTALES, changing_part, ke
 CANDIDATES = 200
 
 
+class Evaluating(NamedTuple):
+    split: PrivateSplit
+    served: Running
+
+
+@pytest.fixture(scope="module")
+def evaluating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluating]:
+    """One server for all tests that leave it running; it finds their submissions by itself."""
+    split = private_split(tmp_path_factory.mktemp("private"))
+    with running_server("--evaluation", *split.options, "--idle-timeout", "60") as served:
+        yield Evaluating(split, served)
+
+
 @pytest.fixture
 def split(tmp_path: Path) -> PrivateSplit:
+    """For tests that stop their server, or need none."""
     return private_split(tmp_path)
 
 
@@ -68,13 +83,10 @@ def test_in_open_mode_a_first_view_tells_the_seed_and_the_seed_tells_the_truth(
 
 
 def test_in_evaluation_mode_no_candidate_matches(
-    served: Running,
-    start_server: StartServer,
-    split: PrivateSplit,
-    capsys: pytest.CaptureFixture[str],
+    served: Running, evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    token = split.open(capsys, "all-roles", "--roles", "all", "--seeds", "2")
-    hidden = start_server("--evaluation", *split.options)
+    split, hidden = evaluating
+    token = split.open(capsys, "candidates", "--roles", "all", "--seeds", "2")
     with line_to(hidden.socket) as line, line_to(served.socket) as elsewhere:
         seen = line.reset(submission=token)
         assert seen["role"] == "sre"
@@ -89,11 +101,11 @@ def test_in_evaluation_mode_no_candidate_matches(
 
 
 def test_no_answer_holds_the_truth(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    token = split.open(capsys, "all-roles", "--roles", "all", "--seeds", "6")
-    served = start_server("--evaluation", *split.options)
-    scenarios = split.scenarios("all-roles")
+    split, served = evaluating
+    token = split.open(capsys, "truth", "--roles", "all", "--seeds", "6")
+    scenarios = split.scenarios("truth")
     with line_to(served.socket) as line:
         for scenario in scenarios:
             env = Env(scenario)
@@ -119,7 +131,7 @@ def test_no_answer_holds_the_truth(
                 assert content["data"]["reward"] is None
                 assert content["data"]["observation"]["last_turn"] is None
                 assert content["data"]["observation"]["debrief"] is None
-    check_nothing_leaks(everything, split, "all-roles")
+    check_nothing_leaks(everything, split, "truth")
 
 
 def check_nothing_leaks(text: str, split: PrivateSplit, name: str) -> None:
@@ -165,10 +177,10 @@ def every_route() -> list[tuple[str, str]]:
 
 
 def test_every_other_route_is_refused_by_name(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    split.open(capsys, "acme", "--seeds", "2")
-    served = start_server("--evaluation", *split.options)
+    split, served = evaluating
+    split.open(capsys, "routes", "--seeds", "2")
     routes = every_route()
     known = {"/tables", "/seat", "/mcp", "/reset", "/api/episode", "/api/results", "/docs"}
     assert known <= {path for _, path in routes}
@@ -192,7 +204,7 @@ def test_every_other_route_is_refused_by_name(
             assert answer.status_code == 403, (method, path)
             assert method == "HEAD" or answer.json() == {"detail": REFUSAL}
         said.append(answer.text)
-    check_nothing_leaks("\n".join(said), split, "acme")
+    check_nothing_leaks("\n".join(said), split, "routes")
     with (
         pytest.raises((InvalidStatus, ConnectionClosed)),
         line_to(served.socket, "/ws?session_id=somebody") as line,
@@ -224,10 +236,10 @@ def test_without_a_token_there_is_no_episode(
 
 
 def test_an_episode_that_is_left_is_given_up_and_never_comes_back(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    token = split.open(capsys, "acme", "--seeds", "4")
-    served = start_server("--evaluation", *split.options)
+    split, served = evaluating
+    token = split.open(capsys, "left", "--seeds", "4")
     with line_to(served.socket) as line:
         agents = line.reset(submission=token)["rules"]["agents"]
         flag = {"action": "flag_rogue", "target": agents[0]}
@@ -241,9 +253,9 @@ def test_an_episode_that_is_left_is_given_up_and_never_comes_back(
         assert line.state()["episodes_left"] == 0
         for _ in range(2):
             assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
-    episodes = results_of(split, "acme")["episodes"]
-    assert [e["scenario"]["seed"] for e in episodes] == [s.seed for s in split.scenarios("acme")]
-    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    episodes = results_of(split, "left")["episodes"]
+    assert [e["scenario"]["seed"] for e in episodes] == [s.seed for s in split.scenarios("left")]
+    (status,) = results_of(split, "left")["manifest"]["policies"].values()
     assert (status["given_up"], status["given_up_episodes"]) == (2, [0, 1])
     flags = [turn for turn in episodes[0]["turns"] if turn["action"] == "flag_rogue"]
     assert [turn["target"] for turn in flags] == [agents[0]], "what was done counts"
@@ -321,11 +333,11 @@ def test_close_gives_up_what_was_not_played(
 
 
 def test_a_server_holds_its_folder(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    split.open(capsys, "acme", "--seeds", "2")
-    served = start_server("--evaluation", *split.options)
-    assert main(["submission", "close", "acme", *split.options]) == 2
+    split, served = evaluating
+    split.open(capsys, "held", "--seeds", "2")
+    assert main(["submission", "close", "held", *split.options]) == 2
     assert "is in use by another chaosops" in capsys.readouterr().err
     token = split.open(capsys, "later", "--seeds", "1")  # while it runs
     with line_to(served.socket) as line:
@@ -339,19 +351,20 @@ def test_a_server_holds_its_folder(
 
 @pytest.mark.parametrize("policy", ["heuristic", "last_toucher"])
 def test_what_is_measured_is_what_the_policy_plays(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str], policy: str
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str], policy: str
 ) -> None:
-    token = split.open(capsys, "acme", "--seeds", "5", "--tiers", "medium,hard")
-    served = start_server("--evaluation", *split.options)
+    split, served = evaluating
+    name = f"plays-{policy}"
+    token = split.open(capsys, name, "--seeds", "5", "--tiers", "medium,hard")
     assert main(["submit", "--url", served.url, "--token", token, "--policy", policy]) == 0
     out = capsys.readouterr().out
     assert "10 played, 0 left" in out
-    check_nothing_leaks(out, split, "acme")
-    content = results_of(split, "acme")
+    check_nothing_leaks(out, split, name)
+    content = results_of(split, name)
     pack_hash = content["manifest"]["packs"]["arena"]["hash"]
     team = load_team(f"oversight={policy},others=heuristic")
-    named = Team(team.seats, "oversight=acme,others=heuristic")
-    for wire, scenario in zip(content["episodes"], split.scenarios("acme"), strict=True):
+    named = Team(team.seats, f"oversight={name},others=heuristic")
+    for wire, scenario in zip(content["episodes"], split.scenarios(name), strict=True):
         assert from_record(record_of(wire, pack_hash)) == play(scenario, named)
 
 
