@@ -48,12 +48,13 @@ def read_recording(path: Path) -> Recording:
     """An episode that this world reproduces, from a file that nobody edited."""
     content = recorded_content(path)
     try:
+        episode = from_record(content["episode"])
         if content["format"] == FORMAT and content.get("chain") != recording_chain(content):
             raise BadInput(
-                f"its chain does not match its content, so it was altered; see chaosops verify "
-                f"{path}"
+                "its chain does not match its content, so it was altered; "
+                f"chaosops verify {path} says where"
             )
-        return Recording(from_record(content["episode"]), content["manifest"])
+        return Recording(episode, content["manifest"])
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
 

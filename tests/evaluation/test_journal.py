@@ -268,7 +268,7 @@ def test_a_language_model_gets_figures_of_its_own(tmp_path: Path) -> None:
     assert f"| {fake['tokens_read'] / 1000:.4f} |" in " ".join(priced.split()).replace("  ", " ")
     assert table in markdown_report(results)
     assert "tokens" not in markdown_table(results.summary())
-    stored = json.loads(save(results, tmp_path)[0].read_text())
+    stored = json.loads(save(results, tmp_path).read_text())
     assert stored["episodes"][0]["turns"][1]["reply"] == "I flag it!"
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -13,9 +15,10 @@ from chaosops.core.errors import ChaosOpsError
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser().parse_args(words)
-    args.command_line = " ".join(["chaosops", *words])
+    args.command_line = shlex.join(["chaosops", *words])
     try:
         status: int = args.execute(args)
+        sys.stdout.flush()
     except ChaosOpsError as error:
         print(f"chaosops: {error}", file=sys.stderr)
         return 2
@@ -24,6 +27,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader (head, less) has seen enough. Python would complain again on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_stdout_go()
         return 0
+    except OSError as error:
+        named = "" if error.filename is None else f"{error.filename}: "
+        print(f"chaosops: {named}{error.strerror or error}", file=sys.stderr)
+        if error.errno in (errno.ENOSPC, errno.EIO):  # stdout may be a file on that disk
+            _let_stdout_go()
+        return 2
     return status
+
+
+def _let_stdout_go() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from chaosops.core.files import open_file
 from chaosops.evaluation.investigator import investigate
 from chaosops.evaluation.leaks import BAR, detect_leaks
 from chaosops.packs import make_scenario, read_tier
@@ -21,6 +22,8 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
+    if args.picture:
+        open_file(args.picture, "--picture")
     scenario = make_scenario(pack="arena", split=args.split, tier=args.tier, seed=args.seed)
     public = engine.start(PACK, scenario).public
     incident = PACK.incident(scenario)

@@ -14,6 +14,7 @@ from chaosops.cli.playing_options import (
     replay_options,
     run_options,
     scenario_options,
+    verify_options,
     watch_options,
 )
 from chaosops.cli.readers import Parser, seconds, whole
@@ -69,6 +70,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
 
     eval_options(command("eval", "evaluate", "play policies x failures x tiers x seeds"))
+
+    verify_options(command("verify", "verify", "recompute an evaluation, name what was changed"))
 
     check = command("check", "check", "check every failure's contract and the reward's integrity")
     check.add_argument("--pack", default="classic", help="(default: %(default)s)")

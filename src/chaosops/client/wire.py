@@ -179,6 +179,7 @@ class Debrief(_Part):
     steps: int
     wrong_fixes: int
     false_flags: int
+    unknown_flags: int = Field(default=0, description="flags that named no agent of the fleet")
     miscommunications: int
     reward: float
     rubrics: dict[str, float]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import to_wire
+from chaosops.core.actions import is_failed_turn, to_wire
 from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.events import Events
@@ -65,12 +65,22 @@ class Episode:
         return sum(turn.events.false_flag for turn in self.turns)
 
     @property
+    def unknown_flags(self) -> int:
+        """Flags on a name that is no agent of the fleet. They accuse nobody."""
+        return sum(turn.events.unknown_flag for turn in self.turns)
+
+    @property
     def miscommunications(self) -> int:
         return sum(turn.events.miscommunication is not None for turn in self.turns)
 
     @property
     def unreadable_replies(self) -> int:
         return sum(turn.decision.action.verb == "unreadable" for turn in self.turns)
+
+    @property
+    def failed_turns(self) -> int:
+        """Turns that a role lost because its model could not answer; unreadable replies too."""
+        return sum(is_failed_turn(turn.decision.action) for turn in self.turns)
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -116,6 +126,7 @@ class Episode:
             "steps": self.steps,
             "wrong_fixes": self.wrong_fixes,
             "false_flags": self.false_flags,
+            "unknown_flags": self.unknown_flags,
             "miscommunications": self.miscommunications,
             "unreadable_replies": self.unreadable_replies,
             **self._model_figures(),
@@ -133,6 +144,7 @@ class Episode:
             "tokens_read": self.tokens_read,
             "tokens_written": self.tokens_written,
             "retries": self.retries,
+            "failed_turns": self.failed_turns,
         }
 
 

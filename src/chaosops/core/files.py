@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_text(path: Path, text: str, what: str = "") -> None:
@@ -36,7 +39,8 @@ def write_bytes(path: Path, content: bytes, what: str = "") -> None:
 
 def unwritable(path: Path, error: OSError, what: str = "") -> BadInput:
     named = f"{what} {path}" if what else str(path)
-    return BadInput(f"cannot write {named}: {error.strerror or error}")
+    cure = "; free some space and repeat it" if error.errno in _FULL else ""
+    return BadInput(f"cannot write {named}: {error.strerror or error}{cure}")
 
 
 def open_file(path: Path, option: str, taken: Iterable[Path] = ()) -> Path:
@@ -45,7 +49,7 @@ def open_file(path: Path, option: str, taken: Iterable[Path] = ()) -> Path:
     ``taken``: files that the same command reads or writes, which must not be replaced.
     """
     reason = _not_a_plain_file(path)
-    if not reason and any(_same(path, other) for other in taken):
+    if not reason and any(same_file(path, other) for other in taken):
         reason = "this command uses it already"
     if reason:
         raise BadInput(f"cannot write {path}: {reason}; choose another {option}")
@@ -74,7 +78,7 @@ def _not_a_plain_file(path: Path) -> str:
     return "it is a device or a pipe"
 
 
-def _same(one: Path, other: Path) -> bool:
+def same_file(one: Path, other: Path) -> bool:
     try:
         return os.path.samefile(one, other)
     except OSError:  # one is not there yet

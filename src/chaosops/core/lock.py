@@ -12,6 +12,18 @@ from chaosops.core.files import unwritable
 
 LOCK_NAME = ".lock"
 
+# A forked worker that outlives its killed parent must not go on holding the parent's folder.
+_HELD: set[int] = set()
+
+
+def _forget() -> None:
+    while _HELD:
+        os.close(_HELD.pop())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
 
 @contextmanager
 def locked(folder: Path, option: str = "--out") -> Iterator[None]:
@@ -26,11 +38,23 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
         ) from None
     except OSError as error:
         raise unwritable(path, error) from None
+    _HELD.add(descriptor)
     try:
         yield
     finally:
+        _HELD.discard(descriptor)
         path.unlink(missing_ok=True)  # while it is still held
         os.close(descriptor)
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Wait for ``path``, a lock file: for work that several processes may begin at once."""
+    import fcntl
+
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _take(path: Path) -> int:

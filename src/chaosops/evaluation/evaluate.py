@@ -107,10 +107,17 @@ def _manifest(
     return {
         "command": command,
         **source,
+        **coverage(scenarios),
+        "policies": statuses,
+        "chain": {"start": start},
+    }
+
+
+def coverage(scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """What was played, as the manifest sums it up."""
+    return {
         "splits": sorted({scenario.split for scenario in scenarios if scenario.split}),
         "tiers": sorted({scenario.tier.value for scenario in scenarios}),
         "seeds": sorted({scenario.seed for scenario in scenarios}),
         "episodes_per_policy": len(scenarios),
-        "policies": statuses,
-        "chain": {"start": start},
     }

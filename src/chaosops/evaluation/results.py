@@ -15,10 +15,12 @@ from chaosops.core.episode import Episode
 from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.lines import episode_line
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.statistics import mean, mean_ci95
 
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
+
+RESULTS_NAME = "results.json"
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str,
         "tier": tier.value,
         "episodes": len(episodes),
         "mean_reward": mean(rewards),
-        "reward_ci95": bootstrap_ci95(rewards),
+        "reward_ci95": mean_ci95(rewards),
         "solved": mean([episode.resolved for episode in episodes]),
         # Over solved episodes: an unsolved one has no time to resolution.
         "mean_steps": mean([episode.steps for episode in episodes if episode.resolved]),
@@ -110,20 +112,20 @@ def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
         return {}
     return {
         "unreadable_replies": mean([episode.unreadable_replies for episode in episodes]),
+        "failed_turns": mean([episode.failed_turns for episode in episodes]),
         "tokens_read": mean([episode.tokens_read for episode in episodes]),
         "tokens_written": mean([episode.tokens_written for episode in episodes]),
     }
 
 
-def save(results: Results, folder: Path) -> list[Path]:
-    """Write ``results.json`` (one episode a line) and ``summary.json``."""
+def save(results: Results, folder: Path) -> Path:
+    """Write ``results.json``, one episode a line: every other file follows from it."""
     lines = [json.dumps(line, separators=(",", ":")) for line in results.lines()]
     manifest = json.dumps(results.manifest, indent=1)
     body = '{"manifest": ' + manifest + ',\n"episodes": [\n' + ",\n".join(lines) + "\n]}\n"
-    paths = [folder / "results.json", folder / "summary.json"]
-    write_text(paths[0], body)
-    write_text(paths[1], json.dumps(results.summary(), indent=1) + "\n")
-    return paths
+    path = folder / RESULTS_NAME
+    write_text(path, body)
+    return path
 
 
 def source_commit() -> str | None:

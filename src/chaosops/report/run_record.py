@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chaosops.core.errors import BadInput
-from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.report.training_figures import read_metrics
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run_folder import METRICS

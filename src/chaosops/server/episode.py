@@ -113,6 +113,7 @@ class ServedEpisode:
             "steps": record.steps,
             "wrong_fixes": record.wrong_fixes,
             "false_flags": record.false_flags,
+            "unknown_flags": record.unknown_flags,
             "miscommunications": record.miscommunications,
             "reward": record.reward,
             "rubrics": record.rubric_totals,
