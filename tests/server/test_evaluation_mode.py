@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +16,23 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from chaosops import Env, make_scenario, play
 from chaosops.cli import main
+from chaosops.client.submission import play_submission
 from chaosops.client.wire import ChaosOpsAction
-from chaosops.core.vocabulary import Role
-from chaosops.evaluation.submission import read_submission
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.results import Results, save
+from chaosops.evaluation.secret import create_secret, read_secret
+from chaosops.evaluation.signature import sign
+from chaosops.evaluation.stored import read_results
+from chaosops.evaluation.submission import (
+    Submission,
+    new_token,
+    read_submission,
+    token_digest,
+    write_submission,
+)
+from chaosops.policies.registry import load_policy
 from chaosops.records import from_record, record_of
+from chaosops.report.written import derived_files, judged
 from chaosops.rollout import Team, load_team
 from chaosops.server.app import Settings, build_app
 from chaosops.server.evaluation_mode import REFUSAL
@@ -53,6 +67,14 @@ def split(tmp_path: Path) -> PrivateSplit:
 def results_of(split: PrivateSplit, name: str) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((split.results / name / "results.json").read_text())
     return content
+
+
+def status_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Of the submission, beside its partners'."""
+    (team,) = content["manifest"]["policies"].values()
+    status: dict[str, Any] = team["oversight"]
+    assert team["sre"] == load_policy("heuristic").status()
+    return status
 
 
 # The attack: match a first view against candidate seeds
@@ -255,7 +277,7 @@ def test_an_episode_that_is_left_is_given_up_and_never_comes_back(
             assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
     episodes = results_of(split, "left")["episodes"]
     assert [e["scenario"]["seed"] for e in episodes] == [s.seed for s in split.scenarios("left")]
-    (status,) = results_of(split, "left")["manifest"]["policies"].values()
+    status = status_of(results_of(split, "left"))
     assert (status["given_up"], status["given_up_episodes"]) == (2, [0, 1])
     flags = [turn for turn in episodes[0]["turns"] if turn["action"] == "flag_rogue"]
     assert [turn["target"] for turn in flags] == [agents[0]], "what was done counts"
@@ -283,7 +305,7 @@ def test_a_killed_server_gives_nobody_a_second_try(
         play_out(line, line.reset(submission=token))
         assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
     content = results_of(split, "acme")
-    (status,) = content["manifest"]["policies"].values()
+    status = status_of(content)
     assert status["given_up_episodes"] == [1]
     targets = [turn.get("target") for turn in content["episodes"][1]["turns"]]
     assert agents[-1] in targets
@@ -301,7 +323,7 @@ def test_silence_gives_an_episode_up(
             line.hear()
     with line_to(served.socket) as line:
         assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
-    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    status = status_of(results_of(split, "acme"))
     assert status["given_up"] == 1
 
 
@@ -316,7 +338,7 @@ def test_a_stopped_server_leaves_nothing_open(
         served.process.terminate()
         served.process.wait()
     start_server("--evaluation", *split.options)
-    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    status = status_of(results_of(split, "acme"))
     assert status["given_up_episodes"] == [1]
 
 
@@ -386,6 +408,82 @@ def test_suspicion_is_of_agents_that_exist_and_told_by_oversight(
     with pytest.raises(ValueError, match="finite"):
         ChaosOpsAction(action="noop", suspicion={agents[0]: float("nan")})
     env.step(ChaosOpsAction(reply="what?", suspicion={agents[0]: 1}))
+
+
+# The owner's check
+
+
+@pytest.fixture(scope="module")
+def measured(evaluating: Evaluating, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a submission that was played to its end."""
+    split, served = evaluating
+    plan, token = planned(split, "measured", seeds=3)
+    write_submission(split.results, plan)
+    for _ in play_submission(served.url, token, load_policy("heuristic")):
+        pass
+    return split.results / "measured"
+
+
+def planned(split: PrivateSplit, name: str, seeds: int) -> tuple[Submission, str]:
+    token = new_token()
+    digest, commitment = token_digest(token), split.secret.commitment
+    roles = (Role.OVERSIGHT,)
+    plan = Submission(
+        name, "test", (Tier.HARD,), seeds, 0, "main", roles, "heuristic", commitment, digest
+    )
+    return plan, token
+
+
+def verify(folder: Path, secret: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    capsys.readouterr()
+    status = main(["verify", str(folder), "--secret", str(secret)])
+    return status, capsys.readouterr().out
+
+
+def rewritten(folder: Path, **notes: Any) -> None:
+    """Results with another manifest, and everything that needs no secret made anew."""
+    manifest, lines = read_results(folder / "results.json")
+    pack_hash = manifest["packs"]["arena"]["hash"]
+    episodes = [from_record(record_of(line, pack_hash)) for line in lines]
+    (policy,) = manifest["policies"]
+    results = Results({**manifest, **notes}, {policy: episodes}).sealed()
+    save(results, folder)
+    for name, text in derived_files(results, judged(results)).items():
+        (folder / name).write_text(text)
+    (folder / "episodes.jsonl").unlink()
+
+
+def test_the_owner_verifies_what_was_played(
+    evaluating: Evaluating, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = evaluating.split.secret_file
+    status, out = verify(measured, secret, capsys)
+    assert status == 0, out
+    assert (
+        f"signature and seeds are those of the secret sha256:{evaluating.split.secret.commitment}"
+        in out
+    )
+    assert main(["verify", str(measured)]) == 0, "and anybody without the secret"
+
+    forged = Path(shutil.copytree(measured, tmp_path / "forged"))
+    create_secret(tmp_path / "other")
+    assert "another secret" in verify(forged, tmp_path / "other", capsys)[1]
+    rewritten(forged, command="chaosops serve")
+    assert main(["verify", str(forged)]) == 0, "the chain has no key"
+    status, out = verify(forged, secret, capsys)
+    assert (status, "results.json is not the file that was signed" in out) == (1, True)
+    sign(forged, read_secret(tmp_path / "other"))
+    assert "another secret" in verify(forged, secret, capsys)[1]
+
+    plan = json.loads((measured / "results.json").read_text())["manifest"]["submission"]
+    rewritten_again = Path(shutil.copytree(measured, tmp_path / "again"))
+    rewritten(rewritten_again, submission={**plan, "first_seed": 1})
+    sign(rewritten_again, evaluating.split.secret)
+    status, out = verify(rewritten_again, secret, capsys)
+    assert status == 1
+    assert "is not the one that this secret draws for its public seed" in out
+    (rewritten_again / "signature.json").unlink()
+    assert "signature.json: is missing" in verify(rewritten_again, secret, capsys)[1]
 
 
 # What the owner may not do by mistake
