@@ -142,6 +142,12 @@ def verify_options(parser: argparse.ArgumentParser) -> None:
         help="a folder of chaosops eval, or a recording of run --record",
     )
     parser.add_argument("--json", action="store_true", help="print every finding as JSON")
+    parser.add_argument(
+        "--secret",
+        type=Path,
+        metavar="FILE",
+        help="of a private split: check the signature and which episodes it draws",
+    )
 
 
 def arena_commands(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.results import RESULTS_NAME, Results
-from chaosops.evaluation.verify import Report, verify_folder, verify_recording
+from chaosops.evaluation.secret import read_secret
+from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
 from chaosops.report.written import derived_files, judged
 
@@ -23,7 +24,11 @@ _SHOWN = 50  # findings of one place; --json has all
 def execute(args: argparse.Namespace) -> int:
     # All places are named before any is played: an error comes early.
     places = list(dict.fromkeys(place for given in args.places for place in _places(given)))
+    secret = read_secret(args.secret, private=False) if args.secret else None
     reports = [_verify(place) for place in places]
+    if secret is not None:
+        for report in reports:
+            verify_private(report, secret)
     found = sum(len(report.findings) for report in reports)
     if args.json:
         print(json.dumps([report.to_wire() for report in reports], indent=1))
