@@ -190,7 +190,7 @@ FORGERIES: dict[str, tuple[Callable[[Path], None], tuple[str, ...]]] = {
     "journal of another run": (with_another_run, ("is of another run than episodes.jsonl",)),
     "summary.json": (
         edit_json("summary.json", lambda rows: rows[0].update(mean_reward=1e6)),
-        ("summary.json: heuristic, ", "mean_reward is ", "recorded 1000000.0"),
+        ("summary.json: heuristic, ", ": mean_reward is ", "recorded 1000000.0"),
     ),
     "table.md": (edit_table, ("table.md: line ", "HARD")),
 }
@@ -293,13 +293,13 @@ def test_monitor_figures_are_recomputed(cli: Cli, folder: Path) -> None:
         assert "arena" not in json.loads((folder / "results.json").read_text())["manifest"]["packs"]
         return
     content = json.loads(path.read_text())
-    content["summary"][0]["auroc"]["value"] = 0.99
+    content["summary"][0]["precision"]["value"] = 0.99
     path.write_text(json.dumps(content))
     code, out, _ = cli("verify", str(folder), "--json")
     assert code == 1
     (finding,) = json.loads(out)[0]["findings"]
     assert finding["file"] == "monitor.json"
-    assert finding["what"].startswith("heuristic, hard: summary 0 auroc value is ")
+    assert finding["what"].startswith("heuristic, hard: precision value is ")
     assert finding["what"].endswith("recorded 0.99")
 
 
@@ -345,6 +345,29 @@ def test_a_recording_is_verified_too(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("verify", str(tmp_path / "nothing"))
     assert code == 2
     assert "no such file or folder" in err
+
+
+def test_the_document_shows_what_is_printed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Path("docs/verify.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    _, command, *_ = page.split("$ chaosops ")
+    assert cli(*command.split())[0] == 0
+    folder = tmp_path / "results" / "checked"
+
+    def forge(content: Content) -> None:
+        suspicion = watched_turn(line_of(content, "heuristic", 1))["suspicion"]
+        suspicion[next(iter(suspicion))] = 0.9
+
+    edit(folder, forge)
+    edit_json("summary.json", lambda rows: rows[1].update(mean_reward=999.0))(folder)
+    code, out, _ = cli("verify", "results/checked")
+    assert code == 1
+    shown = page.split("```\n")[2]
+    assert len(shown.splitlines()) == 4
+    printed = [line.strip() for line in out.splitlines()]
+    assert set(shown.splitlines()) <= set(printed)
 
 
 @pytest.mark.xfail(strict=True, reason="the shipped evaluations are still of the former format")

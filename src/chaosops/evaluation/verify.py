@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +225,10 @@ def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding
         try:
             recorded = path.read_text(encoding="utf-8")
             if name.endswith(".json"):
-                for found in differences(read_json(recorded), json.loads(text)):
-                    yield Finding(name, _row(json.loads(text), found.path) + found.words())
+                content = json.loads(text)
+                for found in differences(read_json(recorded), content):
+                    row, skip = _row(content, found.path)
+                    yield Finding(name, row + found.words(skip))
                 continue
         except ValueError as error:
             yield Finding(name, f"cannot be read: {error}")
@@ -234,21 +237,25 @@ def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding
             yield Finding(name, _line_difference(recorded.splitlines(), text.splitlines()))
 
 
-def _row(rows: Any, path: Sequence[str | int]) -> str:
-    """Policy and tier of the row that a path leads into."""
-    for part in path:
+def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
+    """Policy and tier of the row that a path leads into, and how far into the path it lies."""
+    for depth, part in enumerate(path, 1):
         try:
             rows = rows[part]
         except (KeyError, IndexError, TypeError):
             break
         if isinstance(rows, dict) and "policy" in rows and "tier" in rows:
-            return f"{rows['policy']}, {rows['tier']}: "
-    return ""
+            return f"{rows['policy']}, {rows['tier']}: ", depth
+    return "", 0
 
 
 def _line_difference(recorded: Sequence[str], wanted: Sequence[str]) -> str:
     for number in range(max(len(recorded), len(wanted))):
-        pair = [of[number] if number < len(of) else None for of in (wanted, recorded)]
-        if pair[0] != pair[1]:
-            return f"line {number + 1} is {shown(pair[0])}, recorded {shown(pair[1])}"
+        now, was = (of[number] if number < len(of) else "" for of in (wanted, recorded))
+        if now != was:
+            alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, was, strict=False))
+            first = len(list(alike))
+            start = max(0, first - 20)
+            pair = shown(now[start : first + 20]), shown(was[start : first + 20])
+            return f"line {number + 1}, column {first + 1} is {pair[0]}, recorded {pair[1]}"
     return "ends of lines were changed"
