@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from chaosops.access.options import add_options
 from chaosops.cli.readers import some_seconds, whole
 
 
@@ -14,9 +15,6 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
         "--port", type=whole(0), default=8000, help="0 takes a free one (default: %(default)s)"
     )
     parser.add_argument(
-        "--max-sessions", type=whole(1), default=256, help="at once (default: %(default)s)"
-    )
-    parser.add_argument(
         "--idle-timeout",
         type=some_seconds,
         default=600.0,
@@ -24,6 +22,7 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
         help="until a silent session is closed (default: %(default)s)",
     )
     parser.add_argument("--no-web", action="store_true", help="without the page for people")
+    add_options(parser)
 
 
 def table_options(parser: argparse.ArgumentParser) -> None:
