@@ -78,9 +78,12 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+SHARED = Limits(model_episodes_per_client=6)
+
+
 def test_many_visitors_share_one_model(model: SlowModel) -> None:
     with (
-        serving(Settings(policies=[MODEL], results=())) as address,
+        serving(Settings(policies=[MODEL], limits=SHARED, results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
         ThreadPoolExecutor(6) as visitors,
     ):
@@ -133,7 +136,7 @@ def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
             full = client.get("/api/episode", params=query)
             assert full.status_code == 429
             assert full.headers["Retry-After"] == "5"
-            assert "1 episodes are being played" in full.json()["error"]
+            assert "all 1 episodes are taken" in full.json()["error"]
         # The visitor is gone, but his turn is still being thought about: no room yet.
         time.sleep(0.2)
         assert client.get("/api/episode", params=query).status_code == 429

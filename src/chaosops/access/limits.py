@@ -27,7 +27,7 @@ class Limits:
     model_episodes: int = _limit(8, "of the page's episodes, those that a model plays")
     model_episodes_per_client: int = _limit(4, "of them for one client")
     requests: int = _limit(100, "HTTP requests and new WebSockets a second; more are delayed")
-    requests_per_client: int = _limit(25, "of them for one client; four seconds' worth at once")
+    requests_per_client: int = _limit(25, "of them for one client; two seconds' worth at once")
     connections: int = _limit(1024, "open connections")
     connections_per_client: int = _limit(320, "of them for one client")
 

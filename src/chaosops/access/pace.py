@@ -13,7 +13,7 @@ from chaosops.access.asgi import App, Receive, Scope, Send, refuse
 from chaosops.access.clients import client_of
 from chaosops.access.limits import Limits, option_of
 
-BURST_S = 4.0  # what was not used for so long may be used at once
+BURST_S = 2.0  # what was not used for so long may be used at once
 LONGEST_WAIT_S = 2.0
 _REMEMBERED = 4096
 

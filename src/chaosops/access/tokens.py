@@ -69,5 +69,5 @@ def read_token(text: str | None, file: Path | None, what: str = "--token") -> st
 
 def token_headers(token: str | None) -> Mapping[str, str]:
     """What a client sends. ``None`` asks the environment."""
-    text = read_token(token or None, None, "the server's token")
+    text = read_token(token or None, None)
     return {"Authorization": f"Bearer {text}"} if text else {}

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from chaosops.access.options import add_options
+from chaosops.access.tokens import VARIABLE
 from chaosops.cli.readers import some_seconds, whole
 
 
@@ -40,6 +41,7 @@ def table_options(parser: argparse.ArgumentParser) -> None:
         help="until a silent seat ends the table (default, and most: the server's idle time-out)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    _server_token(parser)
 
 
 def seat_options(parser: argparse.ArgumentParser) -> None:
@@ -51,4 +53,14 @@ def seat_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole(0), default=0, help="for what the policy draws")
     parser.add_argument(
         "--received", type=Path, metavar="FILE", help="write every message of the server to it"
+    )
+    _server_token(parser)
+
+
+def _server_token(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--server-token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"holds the token of a server that asks for one (default: {VARIABLE})",
     )
