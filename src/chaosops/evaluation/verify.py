@@ -68,13 +68,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if not (folder / RESULTS_NAME).is_file():
         assert journal is not None, "the caller has looked"
-        report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
-        job, lines = journal
-        report.findings += journal_chain(job, lines)
-        report.head = str(lines[-1].get("chain")) if lines else first_link(job)
-        _replay_all(
-            report, JOURNAL_NAME, {**job, "policies": statuses(job, lines)}, lines, progress
-        )
+        _verify_stopped(report, *journal, progress)
         return report
     manifest, lines = read_results(folder / RESULTS_NAME)
     report.head = manifest["chain"].get("head")
@@ -87,8 +81,18 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     report.findings += _manifest(manifest, lines)
     episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
     if episodes is not None:
-        report.findings += _derived(folder, derive(Results(manifest, episodes)))
+        report.findings += _derived(folder, Results(manifest, episodes), derive)
     return report
+
+
+def _verify_stopped(
+    report: Report, job: Mapping[str, Any], lines: Sequence[Line], progress: Progress
+) -> None:
+    report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
+    report.findings += journal_chain(job, lines)
+    report.head = str(lines[-1].get("chain")) if lines else first_link(job)
+    known = {**job, "policies": statuses(job, lines)}
+    _replay_all(report, JOURNAL_NAME, known, lines, progress)
 
 
 def verify_private(report: Report, secret: Secret) -> None:
@@ -205,7 +209,13 @@ def _worlds(hashes: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _derived(folder: Path, wanted: Mapping[str, str]) -> Iterator[Finding]:
+def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding]:
+    try:
+        wanted = derive(results)
+    except (BadInput, KeyError, TypeError, ValueError, AttributeError) as error:
+        # A manifest without its fields, or policies that did not play the same.
+        yield Finding(RESULTS_NAME, f"the files beside it cannot be recomputed: {error!r}")
+        return
     for name, text in wanted.items():
         path = folder / name
         if not path.is_file():
