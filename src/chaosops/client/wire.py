@@ -191,7 +191,9 @@ class _Described(BaseModel):
 
     @classmethod
     @cache
-    def model_json_schema(cls, *args: Any, **named: Any) -> dict[str, Any]:
+    def model_json_schema(  # type: ignore[override]
+        cls, *args: Any, **named: Any
+    ) -> dict[str, Any]:
         return super().model_json_schema(*args, **named)
 
 

@@ -185,6 +185,12 @@ def guarded_protocols(
             super().connection_made(transport)
             connections.opened(self)
 
+        async def send(self, message: Any) -> None:
+            await super().send(message)
+            # uvicorn would log each refusal as an application that forgot to answer.
+            if message["type"] == "websocket.http.response.body":
+                self.handshake_complete = True
+
     return GuardedHTTP, GuardedWebSocket
 
 
