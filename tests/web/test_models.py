@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from chaosops.access.limits import Limits
 from chaosops.core.actions import Communicate, Noop
 from chaosops.core.decision import Decision
 from chaosops.policies.protocol import Seat
@@ -77,9 +78,12 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+SHARED = Limits(model_episodes_per_client=6)
+
+
 def test_many_visitors_share_one_model(model: SlowModel) -> None:
     with (
-        serving(Settings(policies=[MODEL], results=())) as address,
+        serving(Settings(policies=[MODEL], limits=SHARED, results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
         ThreadPoolExecutor(6) as visitors,
     ):
@@ -123,7 +127,7 @@ def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
 def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
     model.free.clear()
     with (
-        serving(Settings(policies=[MODEL], episodes=1, results=())) as address,
+        serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         query = {"policy": "trained"}
@@ -132,7 +136,7 @@ def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
             full = client.get("/api/episode", params=query)
             assert full.status_code == 429
             assert full.headers["Retry-After"] == "5"
-            assert "1 episodes are being played" in full.json()["error"]
+            assert "all 1 episodes are taken" in full.json()["error"]
         # The visitor is gone, but his turn is still being thought about: no room yet.
         time.sleep(0.2)
         assert client.get("/api/episode", params=query).status_code == 429
@@ -155,7 +159,7 @@ def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
 
     monkeypatch.setattr(shelf, "load_policy", load)
     with (
-        serving(Settings(policies=[MODEL], episodes=1, results=())) as address,
+        serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         query = {"policy": "trained"}
@@ -250,7 +254,7 @@ def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPat
 def test_a_real_model_plays_and_stops_with_its_visitor() -> None:
     entry = Entry("local:smollm2", "untrained", is_model=True)
     with (
-        serving(Settings(policies=[entry], episodes=1, results=())) as address,
+        serving(Settings(policies=[entry], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=120) as client,
     ):
         query = {"policy": "local:smollm2"}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from chaosops.access.limits import Limits
+from chaosops.access.quotas import OverQuota, Quota
 from chaosops.core.actions import to_wire
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -16,13 +18,13 @@ from chaosops.roles.view import project
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
 from chaosops.web.seats import SeatGone, Seats
-from chaosops.web.stage import Busy
 from tests.web.conftest import Message, messages
 
 if TYPE_CHECKING:
     import httpx
 
 ARENA = {"pack": "arena", "split": "test", "tier": "medium", "seed": "11"}
+JSON = {"Content-Type": "application/json"}
 CLASSIC = {"scenario": "rogue_deploy_bot", "tier": "hard", "seed": "4"}
 
 
@@ -144,7 +146,7 @@ def test_a_move_that_is_none_can_be_made_again(client: httpx.Client, move: Any, 
 def test_a_body_that_is_no_move(client: httpx.Client) -> None:
     seat = sit(client, CLASSIC, "oversight")[0]["seat"]
     for body, words in ((b"{", "JSON object"), (b" " * 20_000, "at most 10000 bytes")):
-        response = client.post(f"/api/seats/{seat}/moves", content=body)
+        response = client.post(f"/api/seats/{seat}/moves", content=body, headers=JSON)
         assert response.status_code == 400
         assert words in response.json()["error"]
 
@@ -188,13 +190,14 @@ def test_seats_are_counted_whoever_comes_at_once() -> None:
         time.sleep(0.002)
         return 0.0
 
-    seats = Seats(most=8, idle_s=60, clock=slow_clock)
+    quota = Quota("seats", Limits(seats=8, seats_per_client=9))
+    seats = Seats(quota, idle_s=60, clock=slow_clock)
     partners = load_policy("random")
 
     def come(_: int) -> bool:
         try:
-            seats.sit(read_scenario({}), Role.OVERSIGHT, "random", partners)
-        except Busy:
+            seats.sit(read_scenario({}), Role.OVERSIGHT, "random", partners, "me")
+        except OverQuota:
             return False
         return True
 
@@ -205,17 +208,17 @@ def test_seats_are_counted_whoever_comes_at_once() -> None:
 
 def test_seats_fall_free_and_are_not_endless() -> None:
     now = [0.0]
-    seats = Seats(most=2, idle_s=60, clock=lambda: now[0])
+    seats = Seats(Quota("seats", Limits(seats=2)), idle_s=60, clock=lambda: now[0])
     partners = load_policy("random")
     first, second = (
-        seats.sit(read_scenario({}), Role.OVERSIGHT, "random", partners) for _ in range(2)
+        seats.sit(read_scenario({}), Role.OVERSIGHT, "random", partners, "me") for _ in range(2)
     )
-    with pytest.raises(Busy, match="2 visitors are playing"):
-        seats.require_room()
+    with pytest.raises(OverQuota, match="all 2 seats are taken"):
+        seats.require_room("you")
     now[0] = 50
     seats.find(second.key)
     now[0] = 70
     with pytest.raises(SeatGone):
         seats.find(first.key)
     assert seats.find(second.key) is second
-    seats.require_room()
+    seats.require_room("you")

@@ -18,13 +18,21 @@ if TYPE_CHECKING:
 
 def execute(args: argparse.Namespace) -> int:
     try:
+        from chaosops.access.options import read_access, read_limits
         from chaosops.server.app import Settings, serve
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("chaosops"):
             raise
         raise MissingExtra("serving", str(error.name), "server") from None
     with evaluation_mode(args) as submissions:
-        settings = Settings(args.max_sessions, args.idle_timeout, not args.no_web, submissions)
+        settings = Settings(
+            idle_timeout_s=args.idle_timeout,
+            request_timeout_s=args.request_timeout,
+            web=not args.no_web,
+            limits=read_limits(args),
+            access=read_access(args),
+            submissions=submissions,
+        )
         serve(settings, args.host, args.port)
     return 0
 

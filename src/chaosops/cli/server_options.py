@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from chaosops.access.options import add_options
+from chaosops.access.tokens import VARIABLE
 from chaosops.cli.readers import some_seconds, whole
 
 
@@ -14,9 +16,6 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
         "--port", type=whole(0), default=8000, help="0 takes a free one (default: %(default)s)"
     )
     parser.add_argument(
-        "--max-sessions", type=whole(1), default=256, help="at once (default: %(default)s)"
-    )
-    parser.add_argument(
         "--idle-timeout",
         type=some_seconds,
         default=600.0,
@@ -24,6 +23,7 @@ def serve_options(parser: argparse.ArgumentParser) -> None:
         help="until a silent session is closed (default: %(default)s)",
     )
     parser.add_argument("--no-web", action="store_true", help="without the page for people")
+    add_options(parser)
 
 
 def table_options(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +41,7 @@ def table_options(parser: argparse.ArgumentParser) -> None:
         help="until a silent seat ends the table (default, and most: the server's idle time-out)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
+    _server_token(parser)
 
 
 def seat_options(parser: argparse.ArgumentParser) -> None:
@@ -52,4 +53,14 @@ def seat_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole(0), default=0, help="for what the policy draws")
     parser.add_argument(
         "--received", type=Path, metavar="FILE", help="write every message of the server to it"
+    )
+    _server_token(parser)
+
+
+def _server_token(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--server-token-file",
+        type=Path,
+        metavar="FILE",
+        help=f"holds the token of a server that asks for one (default: {VARIABLE})",
     )
