@@ -215,6 +215,8 @@ def test_seats_fall_free_and_are_not_endless() -> None:
     first, second = (
         seats.sit(read_scenario({}), Role.OVERSIGHT, "random", partners, "me") for _ in range(2)
     )
+    for one in (first, second):
+        seats.find(one.key)  # they were read
     with pytest.raises(OverQuota, match="all 2 seats are taken"):
         seats.require_room("you")
     now[0] = 50
