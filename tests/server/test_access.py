@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,14 @@ from openenv.core.mcp_client import MCPToolClient
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from chaosops.access.limits import Limits, option_of
+from chaosops.access.options import add_options
 from chaosops.client import ChaosOpsEnv, SeatConnection
 from chaosops.core.errors import BadInput
 from tests.conftest import Outcome
 from tests.server.conftest import Running, StartServer
 from tests.server.talk import Line, line_to
+from tests.server.test_environment import ROOT
 
 TOKEN = "correct-horse-battery-staple"
 SECRET = {"Authorization": f"Bearer {TOKEN}"}
@@ -194,6 +199,7 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         assert browser.get("/openapi.json").status_code == 200
         evil = {"Origin": "https://evil.example"}
         assert browser.post("/reset", json={}, headers=evil).status_code == 403
+        assert browser.post("/reset", data={"token": TOKEN}).status_code == 415
 
 
 @pytest.mark.parametrize(
@@ -248,3 +254,14 @@ def test_a_full_lobby_refuses_before_it_builds(start_server: StartServer) -> Non
     # An unknown split would be found out while the episode is built.
     answer = httpx.post(f"{served.url}/tables", json={"split": "nowhere"})
     assert answer.status_code == 429
+
+
+def test_every_option_stands_in_the_documentation() -> None:
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    text = (ROOT / "docs/server.md").read_text(encoding="utf-8")
+    for action in parser._actions[1:]:
+        assert f"`{action.option_strings[0]}" in text, action.option_strings
+    for one in fields(Limits):
+        row = next(line for line in text.splitlines() if f"`{option_of(one.name)}`" in line)
+        assert f" {one.default:,} " in row, one.name

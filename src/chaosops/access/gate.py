@@ -64,10 +64,16 @@ class Gate:
             return 403, problem
         has_body = headers.get(b"content-length", "0") != "0" or b"transfer-encoding" in headers
         kind = _kind(headers)
-        is_login = self._token is not None and kind == _FORM
-        if has_body and kind != "application/json" and not is_login:
+        if has_body and kind != "application/json" and not self._is_login(scope, kind):
             return 415, f"send JSON with the header Content-Type: application/json, not {kind!r}"
         return None
+
+    def _is_login(self, scope: Scope, kind: str) -> bool:
+        return (
+            kind == _FORM
+            and self._token is not None
+            and not self._token.is_shown_by(scope["headers"])
+        )
 
     async def _ask(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Protocol
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
 from chaosops.access.clients import name_of
@@ -86,8 +86,9 @@ class Connections:
 def guarded_protocols(
     connections: Connections, request_timeout_s: float, write_timeout_s: float = WRITE_TIMEOUT_S
 ) -> tuple[type[asyncio.Protocol], type[asyncio.Protocol]]:
-    """uvicorn's protocols for HTTP and for WebSockets, whichever parsers are installed."""
-    http: Any = AutoHTTPProtocol
+    """uvicorn's protocols for HTTP and for WebSockets. h11 bounds the headers; the faster parser
+    that uvicorn would take where it is installed does not."""
+    http: Any = H11Protocol
     websocket: Any = AutoWebSocketsProtocol
 
     class Stalling:

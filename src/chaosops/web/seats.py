@@ -44,7 +44,7 @@ class Seated:
     used: float
     client: str
     is_with_model: bool
-    in_turn: bool = True  # of others, or his own is being played
+    in_turn: bool = False  # of others, or his own is being played
     is_claimed: bool = False  # somebody has shown that he read the key
 
 
@@ -146,6 +146,8 @@ async def stream_sitting(
             f"{name} knows the truth and would tell it in the chat; choose other partners"
         )
     seated = await place.work(seats.sit, scenario, role, name, partners, client)
+    # Whoever left while the seat was being made never gets here: then nobody claims it.
+    seated.in_turn = True
     try:
         rules = rules_for(seated.table.env.world.public.rules, role)
         yield line({"kind": "seated", "seat": seated.key, "role": role.value, **rules})
