@@ -6,11 +6,12 @@ import argparse
 
 from chaosops.cli.run import shown_prompts, twin_lines
 from chaosops.core.files import open_file, write_text
+from chaosops.core.printable import printable
 from chaosops.packs import load_pack
 from chaosops.recording import read_recording
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
-from chaosops.report.transcript import count, printable, transcript
+from chaosops.report.transcript import count, transcript
 
 
 def execute(args: argparse.Namespace) -> int:

@@ -22,9 +22,8 @@ from chaosops.report.run_record import (
     sha256,
 )
 from chaosops.report.tables import MISSING, aligned
-from chaosops.training.recipe import ONLY_WITH
+from chaosops.training.recipe import ONLY_WITH, read_role_shares
 from chaosops.training.run_folder import METRICS
-from chaosops.training.states import read_role_shares
 from chaosops.training.validation import FIRST_SEED
 from chaosops.version import VERSION
 

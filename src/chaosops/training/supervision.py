@@ -13,7 +13,8 @@ from chaosops.training.player import LearnerPolicy
 from chaosops.training.rails import check_divergence, trip
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import START
-from chaosops.training.states import PROBE_EPISODES, State, states_of
+from chaosops.training.seeds import PROBE_EPISODES
+from chaosops.training.states import State, states_of
 from chaosops.training.validation import (
     acts_digest,
     play_all,
