@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from chaosops.core.errors import BadInput
+from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
 from chaosops.report.run_record import COST
@@ -89,7 +90,15 @@ def _base(recipe: Recipe) -> Path:
     if kind == "local":
         require_local(name)
         return embedded_dense()
-    return Path(recipe.base.removeprefix("hf:"))
+    if kind == "hf":
+        return Path("@".join(filter(None, split_revision(name))))
+    folder = Path(recipe.base).expanduser()
+    if not (folder / "config.json").is_file():
+        raise BadInput(
+            f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "
+            "folder of a transformers model, hf:OWNER/NAME or local:smollm2"
+        )
+    return folder
 
 
 class _Watch:

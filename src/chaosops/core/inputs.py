@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 from chaosops.core.errors import BadInput
 
@@ -29,3 +31,14 @@ def read_text(path: Path, kind: str) -> str:
         raise BadInput(f"cannot read {kind} {path}: it is no UTF-8 text ({error.reason})") from None
     except ValueError as error:  # a path with a null character
         raise BadInput(f"cannot read {kind} {str(path)!r}: {error}") from None
+
+
+def read_object(path: Path, kind: str) -> dict[str, Any]:
+    """A file that holds one JSON object."""
+    try:
+        found = json.loads(read_text(path, kind))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{path} is no JSON object")
+    return found
