@@ -17,6 +17,7 @@ from chaosops.core.decision import Decision, Exchange
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_text
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
@@ -95,12 +96,7 @@ def write_recording(path: Path, episode: Episode, manifest: Mapping[str, Any]) -
 
 
 def read_recording(path: Path) -> Recording:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"cannot read recording {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not a ChaosOps recording: it is no text") from None
+    text = read_text(path, "recording")
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

@@ -4,7 +4,7 @@ import math
 import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -70,7 +70,7 @@ def test_every_number_has_a_range_that_is_kept(field: Any) -> None:
         outside.append(allowed.least)
     for value in outside:
         with pytest.raises(BadInput, match=f"^{field.name} must be"):
-            Recipe(**{field.name: value})
+            Recipe(**cast("Any", {field.name: value}))
 
 
 def test_a_number_without_a_range_cannot_be_added() -> None:

@@ -6,18 +6,22 @@ import os
 import sys
 from collections.abc import Sequence
 
+from chaosops.cli.output import prepare_streams, print
 from chaosops.cli.parser import build_parser
 from chaosops.core.errors import ChaosOpsError
+from chaosops.core.printable import one_line
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser().parse_args(words)
     args.command_line = " ".join(["chaosops", *words])
     try:
         status: int = args.execute(args)
+        sys.stdout.flush()  # a full disk or a closed pipe is told here, not at exit
     except ChaosOpsError as error:
-        print(f"chaosops: {error}", file=sys.stderr)
+        print(one_line(f"chaosops: {error}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("chaosops: stopped", file=sys.stderr)
@@ -26,4 +30,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (head, less) has seen enough. Python would complain again on exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        # Whatever the machine refuses: a disk that is full, a folder that is gone.
+        where = f"{error.filename}: " if error.filename else ""
+        print(one_line(f"chaosops: {where}{error.strerror or error}"), file=sys.stderr)
+        return 2
     return status

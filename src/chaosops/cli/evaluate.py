@@ -8,11 +8,12 @@ import re
 import sys
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
+from chaosops.core.printable import printable
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
@@ -87,8 +88,8 @@ def evaluate_with_progress(
     journal: Journal | None = None,
 ) -> Results:
     """The bar goes to stderr, so that stdout stays the report."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    console = open_console(stderr=True)
     with Progress(
         *columns,
         TimeRemainingColumn(),
@@ -162,7 +163,7 @@ def report(results: Results, folder: Path, *, draw: bool) -> None:
         write_text(paths[-1], json.dumps(monitors.to_wire(), indent=1) + "\n")
         text += "\n" + monitor_tables.markdown_report(monitors) + "\n"
     paths.append(folder / "table.md")
-    write_text(paths[-1], text)
+    write_text(paths[-1], printable(text))
     if draw:
         paths.append(figures.comparison_curve(summary, folder / "comparison_curve.png"))
         paths.append(figures.rogue_vs_mttr(summary, folder / "rogue_vs_mttr.png"))

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
@@ -105,13 +105,13 @@ class _Watch:
     """A bar on a terminal, a line now and then elsewhere; validation and warnings always."""
 
     def __init__(self, recipe: Recipe) -> None:
-        self._console = Console(stderr=True)
+        self._console = open_console(stderr=True)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             console=self._console,
             disable=not self._console.is_terminal,
         )
@@ -158,7 +158,7 @@ class _Watch:
         if self._bar.disable:
             print(line, file=sys.stderr, flush=True)
         else:
-            self._console.print(line, highlight=False)
+            self._console.print(line, highlight=False, markup=False)
 
 
 def _points(row: dict[str, Any]) -> str:

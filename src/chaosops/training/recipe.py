@@ -196,7 +196,7 @@ def _default_name(path: Path) -> str:
 
 def _with(recipe: Recipe, values: Mapping[str, Any], where: str, *, read: bool = False) -> Recipe:
     kinds = {field.name: type(field.default) for field in fields(recipe)}
-    checked = {}
+    checked: dict[str, Any] = {}
     for name, value in values.items():
         if name not in kinds:
             raise UnknownName(f"recipe value in {where}:", name, kinds)
