@@ -27,7 +27,8 @@ def test_commands_print_through_one_place() -> None:
     for path in Path(chaosops.cli.__file__).parent.glob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        calls = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_name(n.func)}
+        called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        calls = {node.id for node in called if isinstance(node, ast.Name)}
         ours = {
             name.name
             for node in ast.walk(tree)
@@ -37,10 +38,6 @@ def test_commands_print_through_one_place() -> None:
         if path.name != "output.py":
             assert "print" not in used or "print" in ours, path
             assert "Console" not in calls, path
-
-
-def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name)
 
 
 @pytest.fixture
