@@ -98,15 +98,16 @@ def _below(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> Iterator[
 
 
 def draw(number: int, every: list[Command], paths: list[str]) -> tuple[Command, list[str]]:
-    """One command line. Commands with many options come up more often, and most lines hold few
+    """One command line. Every option of every command has its turn, and most lines hold few
     nasty words, so that they get far."""
     dice = random.Random(number)
-    (command,) = dice.choices(every, [1 + len(command.actions) for command in every])
+    turns = [(command, turn) for command in every for turn in command.actions or [None]]
+    command, turn = turns[number % len(turns)]
     nastiness = dice.choice([0.02, 0.1, 0.5])
     given: list[list[str]] = []
     for action in command.actions:
-        wanted = action.required or not action.option_strings or dice.random() < 0.3
-        if wanted and dice.random() > nastiness / 10:
+        usual = action.required or not action.option_strings or dice.random() < 0.3
+        if action is turn or (usual and dice.random() > nastiness / 10):
             given.append(_words(dice, action, paths, nastiness))
     named = {word.partition("=")[0] for words in given for word in words}
     given += [bound for bound in BOUNDS.get(command.words, []) if bound[0] not in named]

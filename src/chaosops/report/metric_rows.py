@@ -26,8 +26,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         if not isinstance(row, dict) or not _is_row(row):
             raise BadInput(f"{path}:{number} is no row that chaosops train writes")
         rows.append(row)
-    if not any("validation" not in row for row in rows):
-        raise BadInput(f"{path} holds no update: there is no curve to draw")
+    if not rows:
+        raise BadInput(f"{path} is empty: there is no curve to draw")
     return rows
 
 

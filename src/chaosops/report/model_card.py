@@ -151,8 +151,8 @@ def _curve(run: RunRecord) -> str:
         [
             tier,
             f"{found['mean_reward']:+.1f}",
-            *(_percent(found[name]) for name in ("solved", "rogue_caught")),
-            MISSING if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}",
+            *(_percent(found.get(name)) for name in ("solved", "rogue_caught")),
+            MISSING if found.get("false_flag_rate") is None else f"{found['false_flag_rate']:.2f}",
         ]
         for tier, found in last["validation"].items()
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
 from chaosops.report.metric_rows import CURVES, read_rows
@@ -34,6 +35,8 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     import matplotlib.pyplot as plt
 
     updates, validations = read_metrics(metrics)
+    if not updates:
+        raise BadInput(f"{metrics} holds no update: there is no curve to draw")
     figure, (lost, gained) = plt.subplots(
         2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
     )
