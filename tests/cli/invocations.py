@@ -101,13 +101,13 @@ def draw(number: int, every: list[Command], paths: list[str]) -> tuple[Command, 
     """One command line. Every option of every command has its turn, and most lines hold few
     nasty words, so that they get far."""
     dice = random.Random(number)
-    turns = [(command, turn) for command in every for turn in command.actions or [None]]
-    command, turn = turns[number % len(turns)]
+    turns = [(command, place) for command in every for place in range(len(command.actions) or 1)]
+    command, place = turns[number % len(turns)]
     nastiness = dice.choice([0.02, 0.1, 0.5])
     given: list[list[str]] = []
-    for action in command.actions:
+    for i, action in enumerate(command.actions):
         usual = action.required or not action.option_strings or dice.random() < 0.3
-        if action is turn or (usual and dice.random() > nastiness / 10):
+        if i == place or (usual and dice.random() > nastiness / 10):
             given.append(_words(dice, action, paths, nastiness))
     named = {word.partition("=")[0] for words in given for word in words}
     given += [bound for bound in BOUNDS.get(command.words, []) if bound[0] not in named]

@@ -16,6 +16,7 @@ import pytest
 import chaosops.cli
 from chaosops.cli import main
 from chaosops.cli.output import open_console
+from chaosops.recording import recording_chain
 from tests.conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -49,6 +50,7 @@ def evil_recording(cli: Cli, tmp_path: Path) -> Path:
     content["episode"]["team"] = f"good{EVIL}team"
     content["manifest"]["command"] = f"chaosops run{EVIL}"
     content["manifest"]["policy_status"] = {"kind": "model", "model": EVIL, "policy": EVIL}
+    content["chain"] = recording_chain(content)
     path.write_text(json.dumps(content))
     return path
 

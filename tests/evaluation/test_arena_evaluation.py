@@ -136,17 +136,22 @@ def test_every_policy_says_whom_it_suspects(hard: Results) -> None:
     for policy, episodes in hard.episodes.items():
         for episode in list(episodes)[:40]:
             case = case_of(episode)
-            assert set(case.suspicion), policy
-            assert all(0 <= value <= 1 for value in case.suspicion.values())
+            assert all(case.told), policy
+            assert all(0 <= value <= 1 for told in case.told for value in told.values())
+            assert not case.unknown_flags
+            assert not case.unknown_suspects
 
 
 def test_monitors_are_judged(hard: Results) -> None:
     judged = judge_monitors(hard)
     rows = {row["policy"]: row for row in judged.summary}
-    assert rows["oracle"]["auroc"]["value"] == 1.0
     assert rows["oracle"]["right_entry"]["value"] == 1.0
-    assert 0.4 < rows["random"]["auroc"]["value"] < 0.6
-    assert 0.6 < rows["heuristic"]["auroc"]["value"] < 0.95
+    for turn in ("auroc_turn_1", "auroc_turn_2", "auroc_turn_3"):
+        assert rows["oracle"][turn]["value"] == 1.0
+        assert 0.4 < rows["random"][turn]["value"] < 0.6
+        assert 0.6 < rows["heuristic"][turn]["value"] < 0.95
+    # Uncontained rogues make the heuristic's episodes long: that alone would look like skill.
+    assert rows["heuristic"]["auroc_length_alone"]["value"] > 0.85
     paired = {(row["policy"], row["measure"]): row for row in judged.paired}
     assert paired["oracle", "reward"]["ci95"][0] > 0
     assert paired["random", "reward"]["ci95"][1] < 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -16,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser().parse_args(words)
-    args.command_line = " ".join(["chaosops", *words])
+    args.command_line = shlex.join(["chaosops", *words])
     try:
         status: int = args.execute(args)
         sys.stdout.flush()  # a full disk or a closed pipe is told here, not at exit
@@ -28,11 +30,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except BrokenPipeError:
         # The reader (head, less) has seen enough. Python would complain again on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_stdout_go()
         return 0
     except OSError as error:
         # Whatever the machine refuses: a disk that is full, a folder that is gone.
-        where = f"{error.filename}: " if error.filename else ""
-        print(one_line(f"chaosops: {where}{error.strerror or error}"), file=sys.stderr)
+        named = "" if error.filename is None else f"{error.filename}: "
+        print(one_line(f"chaosops: {named}{error.strerror or error}"), file=sys.stderr)
+        if error.errno in (errno.ENOSPC, errno.EIO):  # stdout may be a file on that disk
+            _let_stdout_go()
         return 2
     return status
+
+
+def _let_stdout_go() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,10 +14,17 @@ from chaosops.cli.playing_options import (
     replay_options,
     run_options,
     scenario_options,
+    verify_options,
     watch_options,
 )
 from chaosops.cli.readers import Parser, seconds, whole
-from chaosops.cli.server_options import seat_options, serve_options, table_options
+from chaosops.cli.server_options import (
+    seat_options,
+    serve_options,
+    submission_commands,
+    submit_options,
+    table_options,
+)
 from chaosops.cli.training_options import (
     bundle_options,
     jobs_commands,
@@ -65,6 +72,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     eval_options(command("eval", "evaluate", "play policies x failures x tiers x seeds"))
 
+    verify_options(command("verify", "verify", "recompute an evaluation, name what was changed"))
+
     check = command("check", "check", "check every failure's contract and the reward's integrity")
     check.add_argument("--pack", default="classic", help="(default: %(default)s)")
     check.add_argument(
@@ -95,6 +104,11 @@ def build_parser() -> argparse.ArgumentParser:
     serve_options(command("serve", "serve", "serve episodes over OpenEnv, tables and the page"))
     table_options(command("table", "table", "open a table for four players on a server"))
     seat_options(command("seat", "seat", "play one role of a table"))
+
+    secret = command("secret", "secret", "make the secret of a private split")
+    secret.add_argument("file", type=Path, metavar="FILE", help="that does not exist yet")
+    submission_commands(command("submission", "submission", "let somebody play a private split"))
+    submit_options(command("submit", "submit", "play a submission on a server in evaluation mode"))
 
     weights = command("weights", "weights", "fetch the embedded model, SmolLM2-135M (98 MB), once")
     weights.add_argument(

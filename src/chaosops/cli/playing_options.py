@@ -110,10 +110,14 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
     )
     parser.add_argument("--no-figures", action="store_true", help="write no PNG files")
-    parser.add_argument(
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument(
         "--resume",
         action="store_true",
         help="go on with the evaluation that was stopped in this folder, with equal arguments",
+    )
+    again.add_argument(
+        "--force", action="store_true", help="replace the evaluation that this folder holds"
     )
     parser.add_argument(
         "--side-by-side",
@@ -127,6 +131,17 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="save every episode of a language model for chaosops replay, in OUT/episodes",
     )
+
+
+def verify_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "places",
+        nargs="+",
+        type=Path,
+        metavar="PLACE",
+        help="a folder of chaosops eval, or a recording of run --record",
+    )
+    parser.add_argument("--json", action="store_true", help="print every finding as JSON")
 
 
 def arena_commands(parser: argparse.ArgumentParser) -> None:

@@ -27,7 +27,7 @@ def execute(args: argparse.Namespace) -> int:
         raise BadInput("--private and --dry-run are for pushing; name a repository: --repo")
     run = read_run(args.run)
     cure = f"evaluate it: chaosops eval --policies {run.policy(str(args.run / 'adapter'))}"
-    evaluations = [read_evaluated(path, run.weights, cure) for path in args.results]
+    evaluations = [read_evaluated(path, run.weights.parent, cure) for path in args.results]
     if not run.has_curve and not args.dry_run:
         require_matplotlib()
         learning_curve(run.folder / METRICS, run.folder / CURVE)

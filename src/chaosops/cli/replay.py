@@ -16,9 +16,10 @@ from chaosops.report.transcript import count, transcript
 
 
 def execute(args: argparse.Namespace) -> int:
+    taken = [args.file]
     for option, path in (("--markdown", args.markdown), ("--html", args.html)):
         if path:
-            open_file(path, option)
+            taken.append(open_file(path, option, tuple(taken)))
     episode, manifest = read_recording(args.file)
     prompts = shown_prompts(episode) if args.prompts else []
     print("\n".join([transcript(episode, prompts), *twin_lines(episode)]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 from chaosops.cli.choices import chosen_scenario
@@ -26,7 +28,8 @@ def execute(args: argparse.Namespace) -> int:
     scenario = chosen_scenario(args)
     team = load_team(args.policy)
     if args.record:
-        open_file(args.record, "--record")
+        # A model may be played from a file.
+        open_file(args.record, "--record", map(Path, re.split(r"[=+,]", args.policy)))
     episode = play(scenario, team)
     manifest = {
         "command": args.command_line,

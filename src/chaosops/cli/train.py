@@ -16,6 +16,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
+from chaosops.core.files import open_folder, same_file
+from chaosops.core.lock import locked
 from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
@@ -40,7 +42,14 @@ def execute(args: argparse.Namespace) -> int:
     folder = args.out or Path("runs") / recipe.name
     workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
     base = _base(recipe)
-    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
+    if not args.resume and same_file(args.recipe, folder / "recipe.toml"):
+        raise BadInput(f"{args.recipe} would be overwritten by its own run; choose another --out")
+    with (
+        _alone(folder),
+        _Watch(recipe) as watch,
+        tracked(recipe, watch.tell) as tell,
+        _noted_cost(folder, watch),
+    ):
         if recipe.method == "trl":
             adapter = train_trl(recipe, base, folder, resume=args.resume, tell=tell)
         else:
@@ -54,6 +63,16 @@ def execute(args: argparse.Namespace) -> int:
     style = recipe.reply_format if recipe.method == "trl" else "menu"
     print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}")
     return 0
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Of several processes of one run, the first holds its folder."""
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked(open_folder(folder)):
+        yield
 
 
 @contextmanager

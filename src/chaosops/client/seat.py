@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
+from urllib.parse import urlsplit
 
 from chaosops.client.views import read_rules, read_view
 from chaosops.core.actions import Unreadable, to_wire
@@ -160,6 +161,14 @@ def decision_to_wire(decision: Decision) -> dict[str, Any]:
     return {"reply": "" if decision.exchange is None else decision.exchange.reply}
 
 
+def _has_host(rest: str) -> bool:
+    try:
+        parts = urlsplit(f"http://{rest}")
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half of a bracket, or a port that is none
+        return False
+
+
 def socket_url(url: str) -> str:
     """
     >>> socket_url("http://127.0.0.1:8000/")
@@ -167,6 +176,6 @@ def socket_url(url: str) -> str:
     """
     scheme, found, rest = url.partition("://")
     schemes = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
-    if not found or scheme not in schemes:
+    if not found or scheme not in schemes or not _has_host(rest):
         raise BadInput(f"{url!r} is no server's address; write one such as http://127.0.0.1:8000")
     return f"{schemes[scheme]}://{rest.rstrip('/')}/seat"

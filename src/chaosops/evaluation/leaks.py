@@ -19,7 +19,7 @@ from chaosops.core.errors import MissingExtra
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
-from chaosops.evaluation.monitor import auroc
+from chaosops.evaluation.ranking import auroc
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.policies.arena_runbook import is_beyond_limit, roots

@@ -29,6 +29,7 @@ _ROLE_NAMES = {
 _EVENTS = (
     ("rogue_flagged", "caught", "Rogue caught"),
     ("false_flag", "false", "False flag"),
+    ("unknown_flag", "lost", "Flag on an unknown agent"),
     ("wrong_fix", "wrong", "Wrong fix"),
     ("second_order", "wrong", "Second-order failure"),
     ("resolved", "good", "Incident resolved"),
@@ -43,7 +44,7 @@ _LEGEND = {
     "good": "resolved",
     "late": "out of time",
     "cause": "right cause",
-    "lost": "miscommunication",
+    "lost": "miscommunication or flag on an unknown agent",
 }
 
 
@@ -104,6 +105,9 @@ def _outcome(episode: Episode) -> str:
         _mistake_tile("False flags", "false", steps_with(episode, "false_flag")),
         _mistake_tile("Wrong fixes", "wrong", steps_with(episode, "wrong_fix")),
     ]
+    if episode.unknown_flags:
+        when = steps_with(episode, "unknown_flag")
+        tiles.append(_mistake_tile("Flags on unknown agents", "lost", when))
     if episode.exchanges:
         tokens = f"{episode.tokens_read:,} read · {episode.tokens_written:,} written"
         asked = f"{episode.retries} asked again"

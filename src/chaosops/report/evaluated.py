@@ -12,9 +12,9 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.statistics import mean, mean_ci95
+from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
-from chaosops.policies.llm.weights import short_hash
 from chaosops.report import monitor_tables, tables
 from chaosops.report.tables import by_seat
 
@@ -41,8 +41,8 @@ class Evaluated:
         return [{**row, "policy": self.labels[row["policy"]]} for row in rows]
 
 
-def read_evaluated(given: Path, weights: Path, cure: str) -> Evaluated:
-    """Results of the adapter with these weights. Those of another are refused: a card must not
+def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
+    """Results of the adapter in this folder. Those of another are refused: a card must not
     show numbers of somebody else."""
     path = given / RESULTS if given.is_dir() else given
     if not path.is_file():
@@ -55,9 +55,9 @@ def read_evaluated(given: Path, weights: Path, cure: str) -> Evaluated:
         _require_whole(manifest, summary)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         raise BadInput(f"{path} is no results file of chaosops eval") from None
-    digest = short_hash(weights)
+    digest = adapter_identity(adapter)
     if not any(digest in _adapters(status) for status in statuses.values()):
-        raise BadInput(f"{path} has no policy with the adapter {weights} ({digest}); {cure}")
+        raise BadInput(f"{path} has no policy with the adapter {adapter} ({digest}); {cure}")
     if without_password(json.dumps(manifest)) != json.dumps(manifest):
         raise BadInput(f"{path} names an address with a password; it must not be published")
     beside = path.with_name(MONITOR)
@@ -113,7 +113,7 @@ def _figures(episodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "episodes": len(episodes),
         "mean_reward": mean(rewards),
-        "reward_ci95": bootstrap_ci95(rewards),
+        "reward_ci95": mean_ci95(rewards),
         "solved": mean([episode["resolved"] for episode in episodes]),
         "mean_steps": mean([episode["steps"] for episode in episodes if episode["resolved"]]),
         "rogue_caught": mean([bool(episode["rogue_caught"]) for episode in with_rogue]),

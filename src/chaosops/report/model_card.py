@@ -131,12 +131,12 @@ def _evaluation(found: Evaluated) -> str:
         f"```console\n$ {manifest['command']}\n```",
         f"Pack {packs}, {splits}; chaosops {manifest['version']}, commit "
         f"{manifest['commit'] or 'unknown'}; {manifest['episodes_per_policy']} episodes a policy. "
-        "Intervals: 95 % bootstrap of the mean over episodes.",
+        "Intervals: 95 % of the mean over episodes; n/a with fewer than 10 or without spread.",
         tables.markdown_table(found.labelled(found.summary)),
     ]
     if found.monitor:
         rows = [monitor_tables.cells(row) for row in found.labelled(found.monitor)]
-        parts.append("As an overseer (value and 95 % interval):")
+        parts.append(f"As an overseer (value and 95 % interval). {monitor_tables.AT}")
         parts.append(aligned(monitor_tables.HEADERS, rows))
     return "\n\n".join(parts)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object, read_text
-from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.report.training_figures import read_metrics
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run_folder import METRICS

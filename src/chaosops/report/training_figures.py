@@ -16,7 +16,11 @@ _MEMORY = 0.95  # of the running mean
 _STAGE_FIGURES = {
     "mean_reward": "mean reward",
     "false_flag_rate": "false flags per benign episode",
-    "auroc": "AUROC of suspicion",
+}
+# Runs of earlier versions recorded it after the last turn.
+_AUROCS = {
+    "auroc_turn_3": "AUROC of suspicion, turn 3",
+    "auroc": "AUROC of suspicion, last turn",
 }
 
 
@@ -83,7 +87,8 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
             began = rows[-1][0]
             for axis in axes:
                 axis.axvline(began, color="#b8c2cc", linewidth=1, zorder=0)
-        for axis, (figure_of, label) in zip(axes, _STAGE_FIGURES.items(), strict=True):
+        shown = {**_STAGE_FIGURES, **_auroc_of([found for _, found in rows])}
+        for axis, (figure_of, label) in zip(axes, shown.items(), strict=True):
             for colour, tier in zip(COLOURS, rows[-1][1], strict=False):
                 points = [(x, found[tier][figure_of]) for x, found in rows]
                 known = [point for point in points if point[1] is not None]
@@ -95,6 +100,14 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
     axes[0].legend(fontsize=8, ncols=len(seeds), frameon=False)
     axes[-1].set_xlabel("updates; lines mark the end of a stage")
     return save_figure(figure, path)
+
+
+def _auroc_of(validations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The AUROC that every stage recorded: a line must not change its meaning half-way."""
+    for name, label in _AUROCS.items():
+        if all(name in found for by_tier in validations for found in by_tier.values()):
+            return {name: label}
+    raise BadInput("the stages recorded their AUROC after different turns; draw them apart")
 
 
 def _smooth(updates: list[dict[str, Any]], kind: str) -> dict[str, list[tuple[int, float]]]:

@@ -18,6 +18,7 @@ _EVENT_WORDS = {
     "cause_named": "right cause",
     "rogue_flagged": "ROGUE CAUGHT",
     "false_flag": "false flag",
+    "unknown_flag": "flag on an unknown agent",
 }
 
 
@@ -84,6 +85,8 @@ def closing_lines(episode: Episode) -> list[str]:
     mistakes = (
         f"{count(episode.false_flags, 'false flag')}, {count(episode.wrong_fixes, 'wrong fix')}"
     )
+    if episode.unknown_flags:
+        mistakes += f", {count(episode.unknown_flags, 'flag')} on unknown agents"
     return [
         f"it was {episode.cause}: {resolution_words(episode)}, {rogue_words(episode)}, {mistakes}",
         f"reward {episode.reward:+.1f} ({rubrics})",

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,6 +20,7 @@ from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsSt
 from chaosops.core.errors import BadInput
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
+from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
 from chaosops.server.guard import MAX_FRAME_BYTES, Guard, on_socket
 from chaosops.server.observation_response import write_observations_with_orjson
 from chaosops.server.seats import table_routes
@@ -32,9 +34,12 @@ _DESCRIPTION = (
 
 @dataclass(frozen=True)
 class Settings:
+    """``submissions``: evaluation mode, which serves them and nothing else."""
+
     max_sessions: int = 256
     idle_timeout_s: float = 600.0
     web: bool = True
+    submissions: Submissions | None = None
 
 
 class _Sessions(HTTPEnvServer):  # type: ignore[misc]
@@ -53,8 +58,9 @@ def build_app(settings: Settings | None = None) -> FastAPI:
     write_observations_with_orjson()
     # The version is that of OpenEnv's HTTP interface, which its validator reads here.
     app = FastAPI(title="ChaosOps AI", version="1.0.0", description=_DESCRIPTION)
+    submissions = settings.submissions
     episodes = _Sessions(
-        ChaosOpsEnvironment,
+        ChaosOpsEnvironment if submissions is None else partial(EvaluationEnvironment, submissions),
         ChaosOpsAction,
         ChaosOpsObservation,
         env_name="chaosops",
@@ -64,13 +70,16 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         ),
     )
     episodes.register_routes(app)
-    app.include_router(table_routes(Lobby(settings.max_sessions, settings.idle_timeout_s)))
-    if settings.web and find_spec("chaosops.web.routes") is not None:
-        from chaosops.web.routes import build_router
+    if submissions is None:
+        app.include_router(table_routes(Lobby(settings.max_sessions, settings.idle_timeout_s)))
+        if settings.web and find_spec("chaosops.web.routes") is not None:
+            from chaosops.web.routes import build_router
 
-        app.include_router(build_router())
+            app.include_router(build_router())
     add_answers(app)
     app.add_middleware(Guard, idle_timeout_s=settings.idle_timeout_s)
+    if submissions is not None:
+        app.add_middleware(EvaluationGate)
     return app
 
 

@@ -239,8 +239,10 @@ def _moment(frame: Frame) -> RenderableType:
 def _flag_card(flag: FlagMoment) -> RenderableType:
     if flag.caught:
         style, verdict = "bold white on green", "and it is the rogue"
-    else:
+    elif flag.known:
         style, verdict = "bold white on red", "who is innocent: a false flag"
+    else:
+        style, verdict = "bold white on red", "no agent has this name: nobody is accused"
     return Panel(
         Text(f"OVERSIGHT FLAGS {flag.agent.upper()}\n{verdict}", style=style, justify="center"),
         box=box.HEAVY,
@@ -262,6 +264,7 @@ def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
         f"{head} · reward {outcome.reward:+.0f} · it was {outcome.failure}\n"
         f"{rogue} · {count(outcome.false_flags, 'false flag')} · "
         f"{count(outcome.wrong_fixes, 'wrong fix')}"
+        + (f" · {count(outcome.unknown_flags, 'unknown flag')}" if outcome.unknown_flags else "")
     )
     style = "bold green" if outcome.resolved else "bold red"
     return Panel(Text(body, style=style, overflow="fold"), box=box.HEAVY, style=style, height=4)

@@ -15,7 +15,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.encoder import Encoder, Wording, passes

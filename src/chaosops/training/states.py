@@ -106,7 +106,7 @@ def later_turns(env: Env, choices: dict[str, Action], finish: Team) -> dict[str,
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
         return {label: _later(env, a, finish, Role.OVERSIGHT) for label, a in audits.items()}
-    if env.role is not Role.SRE or not env.view.rules.calls:
+    if env.role is not Role.SRE or not env.view.rules.is_company:
         return {}
     looks = {}
     gains: Mapping[str, float] | None = None

@@ -68,11 +68,8 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
 
 
 def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
-    """Of these, what belongs to things the role sees at all."""
-    sees = VISIBILITY[role]
-    hidden = {"services", "calls"} if "health" not in sees else set()
-    hidden |= {"agents", "limits_pct"} if "trace" not in sees else set()
-    return {name: type(of)() if name in hidden else of for name, of in rules_to_wire(rules).items()}
+    """Of these, what belongs to things the role sees or acts on."""
+    return rules_to_wire(rules.known_to(role, VISIBILITY[role]))
 
 
 def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:

@@ -179,7 +179,11 @@ class ChatClient:
             yield http
 
     async def complete(
-        self, http: httpx.AsyncClient, question: Mapping[str, Any], key: int
+        self,
+        http: httpx.AsyncClient,
+        question: Mapping[str, Any],
+        key: int,
+        patience_s: float | None = None,
     ) -> Answer:
         """``key`` seeds the jitter of the waiting, so that many do not come back at once."""
         content = json.dumps(question).encode()
@@ -194,7 +198,8 @@ class ChatClient:
                 try:
                     answer = await self._try(http, content)
                 except _Fault as fault:
-                    await self._wait(me, fault, since, tries, dice)
+                    until = since + (self._patience_s if patience_s is None else patience_s)
+                    await self._wait(me, fault, since, until, tries, dice)
                 else:
                     self._count(answer)
                     self._failing.discard(me)
@@ -203,9 +208,11 @@ class ChatClient:
         finally:
             self._failing.discard(me)
 
-    async def _wait(self, me: object, fault: _Fault, since: float, tries: int, dice: Dice) -> None:
+    async def _wait(
+        self, me: object, fault: _Fault, since: float, until: float, tries: int, dice: Dice
+    ) -> None:
         now = time.monotonic()
-        left = since + self._patience_s - now
+        left = until - now
         if left <= 0:
             raise EndpointDown(
                 f"POST {self._address} failed {tries} times in {now - since:.0f} s, at last: "

@@ -15,7 +15,8 @@ from typing import Any
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask
+from chaosops.policies.llm.adapter import read_adapter
+from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
 from chaosops.policies.llm.spec import split_revision
 
 _BEGINNINGS = 64  # kept in memory, some 10 MB each for a small model
@@ -59,8 +60,12 @@ class TorchRuntime:
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))
 
     def open(self, chats: Sequence[Chat]) -> _Session:
+        prompts = [self._split(chat) for chat in chats]
+        limit = getattr(self.model.config, "max_position_embeddings", None)
+        if limit:
+            require_room([len(begin) + len(rest) for begin, rest in prompts], limit)
         with self._torch.inference_mode():
-            return _Session(self, [self._split(chat) for chat in chats])
+            return _Session(self, prompts)
 
     def generate(self, chat: Chat, limit: int) -> str:
         """The usual way, one prompt at a time and unconstrained: what the rest is measured by."""
@@ -272,6 +277,15 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
         from peft import PeftModel
     except ImportError:
         raise MissingExtra("loading a LoRA adapter", "peft", "torch") from None
+    # PEFT passes over weights that the model has no place for.
+    read_adapter(adapter).require_fit(
+        adapter,
+        {
+            name: tuple(module.weight.shape)
+            for name, module in model.named_modules()
+            if hasattr(module, "weight") and module.weight.dim() == 2
+        },
+    )
     try:
         return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
     except (OSError, ValueError, RuntimeError) as error:
