@@ -9,9 +9,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.lock import locked
@@ -118,8 +118,8 @@ def evaluate_with_progress(
     journal: Journal | None = None,
 ) -> Results:
     """The bar goes to stderr, so that stdout stays the report."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    console = open_console(stderr=True)
     with Progress(
         *columns,
         TimeRemainingColumn(),

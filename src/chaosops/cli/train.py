@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, same_file
 from chaosops.core.lock import locked
+from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
 from chaosops.report.run_record import COST
@@ -107,20 +108,28 @@ def _base(recipe: Recipe) -> Path:
     if kind == "local":
         require_local(name)
         return embedded_dense()
-    return Path(recipe.base.removeprefix("hf:"))
+    if kind == "hf":
+        return Path("@".join(filter(None, split_revision(name))))
+    folder = Path(recipe.base).expanduser()
+    if not (folder / "config.json").is_file():
+        raise BadInput(
+            f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "
+            "folder of a transformers model, hf:OWNER/NAME or local:smollm2"
+        )
+    return folder
 
 
 class _Watch:
     """A bar on a terminal, a line now and then elsewhere; validation and warnings always."""
 
     def __init__(self, recipe: Recipe) -> None:
-        self._console = Console(stderr=True)
+        self._console = open_console(stderr=True)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             console=self._console,
             disable=not self._console.is_terminal,
         )
@@ -167,7 +176,7 @@ class _Watch:
         if self._bar.disable:
             print(line, file=sys.stderr, flush=True)
         else:
-            self._console.print(line, highlight=False)
+            self._console.print(line, highlight=False, markup=False)
 
 
 def _points(row: dict[str, Any]) -> str:

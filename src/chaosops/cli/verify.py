@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.results import RESULTS_NAME, Results
