@@ -76,7 +76,12 @@ def build_parser() -> argparse.ArgumentParser:
     check = command("check", "check", "check every failure's contract and the reward's integrity")
     check.add_argument("--pack", default="classic", help="(default: %(default)s)")
     check.add_argument(
-        "--seeds", type=whole(1), default=100, help="arena: seeds a tier (default: %(default)s)"
+        "--seeds", type=whole(1), help="arena: seeds a tier for the exploits (default: 100)"
+    )
+    check.add_argument(
+        "--contract-seeds",
+        type=whole(1),
+        help="arena: seeds a split and tier for the contract, some 0.2 s each (default: 30)",
     )
 
     conformance = command("conformance", "conformance", "replay recorded episodes, compare them")
