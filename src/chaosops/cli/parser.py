@@ -73,6 +73,13 @@ def build_parser() -> argparse.ArgumentParser:
 
     verify_options(command("verify", "verify", "recompute an evaluation, name what was changed"))
 
+    recount = command(
+        "recount", "recount", "compute an evaluation's figures again, without policies"
+    )
+    recount.add_argument("folder", type=Path, metavar="FOLDER", help="that holds results.json")
+    recount.add_argument("--out", type=Path, help="(default: FOLDER, whose figures are replaced)")
+    recount.add_argument("--no-figures", action="store_true", help="write no PNG files")
+
     check = command("check", "check", "check every failure's contract and the reward's integrity")
     check.add_argument("--pack", default="classic", help="(default: %(default)s)")
     check.add_argument(

@@ -190,7 +190,8 @@ def _points(row: dict[str, Any]) -> str:
 def _validation_words(tier: str, found: dict[str, Any]) -> str:
     caught = "n/a" if found["rogue_caught"] is None else f"{found['rogue_caught']:.0%}"
     flags = "n/a" if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}"
-    auroc = "n/a" if found["auroc"] is None else f"{found['auroc']:.3f}"
+    area = found.get("auroc_turn_3")  # the classic pack has none
+    auroc = "n/a" if area is None else f"{area:.3f}"
     rubrics = ", ".join(f"{name} {points:+.0f}" for name, points in found["rubrics"].items())
     return (
         f"{tier}: reward {found['mean_reward']:+.1f} ({rubrics}), solved {found['solved']:.0%}, "

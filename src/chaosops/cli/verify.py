@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from chaosops.cli.output import print
@@ -65,6 +65,15 @@ def _places(given: Path) -> Iterator[Path]:
 def _verify(place: Path) -> Report:
     if place.is_file():
         return verify_recording(place)
+
+    def derive(results: Results) -> dict[str, str]:
+        return derived_files(results, judged(results))
+
+    return verify_folder(place, derive, told_progress(place))
+
+
+def told_progress(place: Path) -> Callable[[int, int], None]:
+    """A line on stderr every few seconds."""
     last = time.monotonic()
 
     def progress(done: int, total: int) -> None:
@@ -73,10 +82,7 @@ def _verify(place: Path) -> Report:
             last = time.monotonic()
             print(f"{place}: {done} of {total} episodes", file=sys.stderr, flush=True)
 
-    def derive(results: Results) -> dict[str, str]:
-        return derived_files(results, judged(results))
-
-    return verify_folder(place, derive, progress)
+    return progress
 
 
 def _tell(report: Report) -> None:

@@ -86,6 +86,17 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     return report
 
 
+def stored_results(folder: Path, progress: Progress) -> Results:
+    """The results in ``folder``, played again; refused where an episode was changed."""
+    manifest, lines = read_results(folder / RESULTS_NAME)
+    report = Report(folder)
+    report.findings += results_chain(manifest, lines)
+    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
+    if report.findings or episodes is None:
+        raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
+    return Results(manifest, episodes)
+
+
 def _verify_stopped(
     report: Report, job: Mapping[str, Any], lines: Sequence[Line], progress: Progress
 ) -> None:
