@@ -131,7 +131,7 @@ def test_a_record_that_cannot_be_is_named(changes: dict[str, Any], said: str) ->
     ("content", "said"),
     [
         (b"", "no whole recording"),
-        (b"\xff\xfe\x00", "it is no text"),
+        (b"\xff\xfe\x00", "no UTF-8 text"),
         (b"[" * 100_000, "no whole recording"),
         (b"[]", "is not a ChaosOps recording"),
         (b'{"manifest": {}}', "is not a ChaosOps recording"),

@@ -374,3 +374,18 @@ def test_the_document_shows_what_is_printed(
 def test_the_shipped_evaluations_pass(cli: Cli) -> None:
     code, out, _ = cli("verify", str(EVALUATIONS))
     assert code == 0, out
+
+
+def test_every_figure_is_recounted_from_results_alone(cli: Cli, folder: Path) -> None:
+    derived = [path for path in folder.iterdir() if path.name != "results.json"]
+    before = {path.name: path.read_bytes() for path in derived}
+    for path in derived:
+        path.unlink()
+    assert cli("recount", str(folder), "--no-figures").code == 0
+    for name in ("summary.json", "monitor.json", "table.md"):
+        if name in before:
+            assert (folder / name).read_bytes() == before[name]
+    edit(folder, lambda content: content["episodes"][0].update(reward=7.0))
+    refused = cli("recount", str(folder), "--no-figures")
+    assert refused.code == 2
+    assert "chaosops verify" in refused.err

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.cli.output import print
 from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file

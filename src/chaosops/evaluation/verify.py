@@ -31,6 +31,8 @@ from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.lines import first_link
 from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of, seat_status
 from chaosops.evaluation.results import RESULTS_NAME, Results
+from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
 from chaosops.evaluation.stored import Line, read_journal, read_results
 from chaosops.packs import load_pack
 from chaosops.policies.registry import POLICY_NAMES, load_policy
@@ -84,6 +86,17 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     return report
 
 
+def stored_results(folder: Path, progress: Progress) -> Results:
+    """The results in ``folder``, played again; refused where an episode was changed."""
+    manifest, lines = read_results(folder / RESULTS_NAME)
+    report = Report(folder)
+    report.findings += results_chain(manifest, lines)
+    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
+    if report.findings or episodes is None:
+        raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
+    return Results(manifest, episodes)
+
+
 def _verify_stopped(
     report: Report, job: Mapping[str, Any], lines: Sequence[Line], progress: Progress
 ) -> None:
@@ -92,6 +105,22 @@ def _verify_stopped(
     report.head = str(lines[-1].get("chain")) if lines else first_link(job)
     known = {**job, "policies": statuses(job, lines)}
     _replay_all(report, JOURNAL_NAME, known, lines, progress)
+
+
+def verify_private(report: Report, secret: Secret) -> None:
+    """A submission to a private split: are the signature and the seeds those of the secret?"""
+    if not (report.place / RESULTS_NAME).is_file():
+        report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
+        return
+    manifest, lines = read_results(report.place / RESULTS_NAME)
+    problems = signature_problems(report.place, secret)
+    report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
+    seeds = mapping_problems(manifest, lines, secret)
+    report.findings += [Finding(RESULTS_NAME, what) for what in seeds]
+    if not problems and not seeds:
+        report.notes.append(
+            f"signature and seeds are those of the secret sha256:{secret.commitment}"
+        )
 
 
 def verify_recording(path: Path) -> Report:

@@ -23,9 +23,8 @@ from chaosops.report.run_record import (
     sha256,
 )
 from chaosops.report.tables import MISSING, aligned
-from chaosops.training.recipe import ONLY_WITH
+from chaosops.training.recipe import ONLY_WITH, read_role_shares
 from chaosops.training.run_folder import METRICS
-from chaosops.training.states import read_role_shares
 from chaosops.training.validation import FIRST_SEED
 from chaosops.version import VERSION
 
@@ -160,8 +159,8 @@ def _curve(run: RunRecord) -> str:
         [
             tier,
             f"{found['mean_reward']:+.1f}",
-            *(_percent(found[name]) for name in ("solved", "rogue_caught")),
-            MISSING if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}",
+            *(_percent(found.get(name)) for name in ("solved", "rogue_caught")),
+            MISSING if found.get("false_flag_rate") is None else f"{found['false_flag_rate']:.2f}",
         ]
         for tier, found in last["validation"].items()
     ]
