@@ -11,6 +11,7 @@ from chaosops.core.chain import link, read_json
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_text
 from chaosops.records import from_record, to_record
 
 FORMAT = "chaosops recording 2"
@@ -61,12 +62,7 @@ def read_recording(path: Path) -> Recording:
 
 def recorded_content(path: Path) -> dict[str, Any]:
     """What stands in the file: a manifest and an episode with decisions, not yet played."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"cannot read recording {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not a ChaosOps recording: it is no text") from None
+    text = read_text(path, "recording")
     try:
         content = read_json(text)
     except ValueError as error:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 
+from chaosops.cli.output import print
 from chaosops.core.files import open_file
 from chaosops.evaluation.investigator import investigate
 from chaosops.evaluation.leaks import BAR, BARRED, detect_leaks
 from chaosops.packs import make_scenario, read_tier
 from chaosops.packs.arena import PACK
 from chaosops.report.company import company_lines, draw_graph, truth_lines
+from chaosops.report.figures import require_matplotlib
 from chaosops.report.tables import aligned
 from chaosops.world import engine
 
@@ -23,9 +25,10 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    if args.picture:
-        open_file(args.picture, "--picture")
     scenario = make_scenario(pack="arena", split=args.split, tier=args.tier, seed=args.seed)
+    if args.picture:
+        require_matplotlib("leave --picture out")
+        open_file(args.picture, "--picture")
     public = engine.start(PACK, scenario).public
     incident = PACK.incident(scenario)
     lines = company_lines(scenario, public, incident)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.contract import CLAUSES, Finding, check_contract, check_failure

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.cli.evaluate import evaluate_with_progress, report
+from chaosops.cli.output import print
 from chaosops.cli.watch import show
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput

@@ -6,12 +6,13 @@ import argparse
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.lock import locked
@@ -118,8 +119,8 @@ def evaluate_with_progress(
     journal: Journal | None = None,
 ) -> Results:
     """The bar goes to stderr, so that stdout stays the report."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    console = open_console(stderr=True)
     with Progress(
         *columns,
         TimeRemainingColumn(),
@@ -183,9 +184,17 @@ def _slug(policy: str, taken: set[str]) -> str:
 
 def report(results: Results, folder: Path, *, draw: bool) -> None:
     """Write every file, print the tables and say where the files are."""
+    path = save(results, folder)
+    report_figures(results, folder, draw=draw, also=[path])
+
+
+def report_figures(
+    results: Results, folder: Path, *, draw: bool, also: Sequence[Path] = ()
+) -> None:
+    """The same without results.json."""
     monitors = judged(results)
     summary = results.summary()
-    paths = [save(results, folder)]
+    paths = list(also)
     for name, text in derived_files(results, monitors).items():
         paths.append(folder / name)
         write_text(paths[-1], text)

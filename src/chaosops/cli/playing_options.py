@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from chaosops.cli.readers import Parser, names, seconds, whole
+from chaosops.cli.readers import Parser, names, seconds, seed, some_seconds, whole
 
 
 def run_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def bench_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--seconds", type=seconds, default=2.0, help="time per figure (default: %(default)s)"
+        "--seconds", type=some_seconds, default=2.0, help="time per figure (default: %(default)s)"
     )
 
 
@@ -47,7 +47,7 @@ def scenario_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tier", "--difficulty", dest="tier", default="hard", help="(default: %(default)s)"
     )
-    parser.add_argument("--seed", type=whole(0), default=42, help="(default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=42, help="(default: %(default)s)")
     parser.add_argument(
         "--max-steps",
         type=whole(1),
@@ -105,7 +105,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         help="seeds per failure and tier (default: 5), in the arena per tier (default: 200)",
     )
     parser.add_argument("--split", default="", help="a split of the arena pack")
-    parser.add_argument("--seed-start", type=whole(0), default=0, help="the first (default: 0)")
+    parser.add_argument("--seed-start", type=seed, default=0, help="the first (default: 0)")
     parser.add_argument(
         "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
     )
@@ -142,6 +142,12 @@ def verify_options(parser: argparse.ArgumentParser) -> None:
         help="a folder of chaosops eval, or a recording of run --record",
     )
     parser.add_argument("--json", action="store_true", help="print every finding as JSON")
+    parser.add_argument(
+        "--secret",
+        type=Path,
+        metavar="FILE",
+        help="of a private split: check the signature and which episodes it draws",
+    )
 
 
 def arena_commands(parser: argparse.ArgumentParser) -> None:
@@ -154,7 +160,7 @@ def arena_commands(parser: argparse.ArgumentParser) -> None:
 
     show = kind("show", "draw a generated company and its incident")
     show.add_argument("--split", default="train", help="(default: %(default)s)")
-    show.add_argument("--seed", type=whole(0), default=7, help="(default: %(default)s)")
+    show.add_argument("--seed", type=seed, default=7, help="(default: %(default)s)")
     show.add_argument("--truth", action="store_true", help="tell who did it and why")
     show.add_argument("--picture", type=Path, metavar="PNG", help="draw the call graph too")
 

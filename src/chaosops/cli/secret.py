@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from chaosops.cli.output import print
 from chaosops.evaluation.secret import create_secret
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder
 from chaosops.core.lock import locked

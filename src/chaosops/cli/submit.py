@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from chaosops.cli.output import print
 from chaosops.client.submission import play_submission
 from chaosops.policies.registry import load_policy
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from chaosops.client.env_client import ChaosOpsEnv
-from chaosops.client.seat import decision_to_wire
+from chaosops.client.seat import decision_to_wire, socket_url
 from chaosops.client.views import read_rules, read_view
 from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
@@ -24,6 +24,7 @@ def play_submission(
     if policy.sees_truth:
         raise BadInput(f"policy {policy.name} needs the truth, which no submission is given")
     played, left = 0, 1
+    socket_url(url)  # an address that is none is told before anything is asked
     with _refusals_told(url), ChaosOpsEnv(url).sync() as env:
         while left:
             _play_episode(env, token, policy, key_of("submission", seed, played))

@@ -12,10 +12,11 @@ from typing import Any
 
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.printable import printable
 from chaosops.core.vocabulary import Role
 from chaosops.report.episode_style import STYLE
 from chaosops.report.tables import by_seat
-from chaosops.report.transcript import count, printable, scenario_line, steps_with
+from chaosops.report.transcript import count, scenario_line, steps_with
 
 _SUSPECTS = 3
 _ROLE_NAMES = {

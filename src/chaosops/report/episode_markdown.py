@@ -13,11 +13,11 @@ from typing import Any
 
 from chaosops.core.decision import Exchange
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.printable import printable
 from chaosops.report.tables import by_seat
 from chaosops.report.transcript import (
     count,
     outcome_words,
-    printable,
     resolution_words,
     rogue_words,
     scenario_line,

@@ -21,16 +21,14 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
 
-def require_matplotlib() -> None:
+def require_matplotlib(instead: str = "pass --no-figures") -> None:
     """Say before any work is done that a picture cannot be drawn."""
     try:
         import matplotlib
 
         matplotlib.use("Agg")
     except ImportError:
-        raise MissingExtra(
-            "drawing figures", "matplotlib", "figures", "pass --no-figures"
-        ) from None
+        raise MissingExtra("drawing figures", "matplotlib", "figures", instead) from None
 
 
 def new_canvas(width: float, height: float) -> tuple[Figure, Axes]:

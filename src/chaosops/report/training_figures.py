@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
+from chaosops.report.metric_rows import CURVES, read_rows
 
 _MEMORY = 0.95  # of the running mean
-_CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
 
 _STAGE_FIGURES = {
     "mean_reward": "mean reward",
@@ -27,9 +26,7 @@ _AUROCS = {
 
 def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(updates, validations) of a run."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if not rows:
-        raise BadInput(f"{path} is empty: there is no curve to draw")
+    rows = read_rows(path)
     updates = [row for row in rows if "validation" not in row]
     return updates, [row for row in rows if "validation" in row]
 
@@ -42,24 +39,27 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     import matplotlib.pyplot as plt
 
     updates, validations = read_metrics(metrics)
+    if not updates:
+        raise BadInput(f"{metrics} holds no update: there is no curve to draw")
     figure, (lost, gained) = plt.subplots(
         2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
     )
     _mark_tiers(lost, updates)
-    kind = next(kind for kind in _CURVES if kind in updates[0])
+    kind = next(kind for kind in CURVES if kind in updates[0])
     for name, points in sorted(_smooth(updates, kind).items()):
         pack, _, role = name.rpartition(" ")
         dash = "--" if pack == "classic" else "-"
         colour = COLOURS[list(Role).index(Role(role))]
         lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
-    lost.set_ylabel(_CURVES[kind])
+    lost.set_ylabel(CURVES[kind])
     if kind == "regret":
         lost.set_yscale("symlog", linthresh=1)
     lost.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     tiers = list(validations[-1]["validation"]) if validations else []
     for colour, tier in zip(COLOURS, tiers, strict=False):
-        steps = [row["step"] for row in validations]
-        rewards = [row["validation"][tier]["mean_reward"] for row in validations]
+        seen = [row for row in validations if tier in row["validation"]]
+        steps = [row["step"] for row in seen]
+        rewards = [row["validation"][tier]["mean_reward"] for row in seen]
         gained.plot(steps, rewards, "o-", color=colour, label=tier)
     gained.set_ylabel("mean reward, validation")
     gained.set_xlabel("updates")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from chaosops.core.printable import printable
 from chaosops.evaluation.judge import Judgement, judge_monitors
 from chaosops.evaluation.results import Results
 from chaosops.report import monitor_tables, tables
@@ -22,4 +23,4 @@ def derived_files(results: Results, monitors: Judgement | None) -> dict[str, str
     if monitors is not None:
         files[MONITOR] = json.dumps(monitors.to_wire(), indent=1) + "\n"
         table += "\n" + monitor_tables.markdown_report(monitors) + "\n"
-    return {**files, TABLE: table}
+    return {**files, TABLE: printable(table)}

@@ -78,7 +78,9 @@ def draw(frame: Frame, room: Room) -> RenderableType:
     if room.compact:
         parts = [_headline(frame), _services(frame, None), *lists, _rewards(frame)]
     else:
-        header = Panel(_headline(frame), title=frame.title, title_align="left", box=box.ROUNDED)
+        header = Panel(
+            _headline(frame), title=Text(frame.title), title_align="left", box=box.ROUNDED
+        )
         rewards = _section("reward by rubric", [_rewards(frame)])
         parts = [header, _services(frame, box.SIMPLE), *lists, rewards]
     return Group(*parts, _moment(frame))
@@ -120,7 +122,7 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
         latency = sparkline(frame.latency[reading.service][-8:], 1200)
         errors = sparkline(frame.errors[reading.service][-8:], 60)
         table.add_row(
-            reading.service,
+            Text(reading.service),
             Text(word, style=style),
             str(reading.replicas),
             f"{reading.cpu_pct}%",

@@ -19,8 +19,9 @@ from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
 from chaosops.training.recipe import Recipe, read_curriculum
+from chaosops.training.seeds import VALIDATION_SEEDS
 
-FIRST_SEED = 2_000_000  # training counts up from its first seed and never comes this far
+FIRST_SEED = VALIDATION_SEEDS.start
 SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
 
 

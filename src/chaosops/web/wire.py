@@ -8,11 +8,12 @@ from typing import Any
 
 from chaosops.core.actions import Action, Communicate, to_wire
 from chaosops.core.episode import Turn
+from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, Message, ServiceReading
 from chaosops.core.vocabulary import Role
 from chaosops.report.tables import MODEL_FIELDS, by_seat
-from chaosops.report.transcript import outcome_words, printable
+from chaosops.report.transcript import outcome_words
 from chaosops.roles.view import VISIBILITY, RoleView
 from chaosops.surfaces.frames import Frame
 

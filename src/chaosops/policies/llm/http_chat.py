@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
+from chaosops.core.loopback import PROXY_VARIABLES, is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -151,9 +152,7 @@ class ChatClient:
         self._model = model
         self._timeout_s = timeout_s
         self._patience_s = patience_s
-        host = urlsplit(self.url).hostname or ""
-        # What a company's proxy is for, a server on this machine is not.
-        self._trust_env = not (host in ("localhost", "::1") or host.startswith("127."))
+        self._trust_env = not is_loopback(self.url)
         self._tls = httpx.create_ssl_context(trust_env=self._trust_env)
         self._failing: set[object] = set()
         self._outage_since: float | None = None
@@ -163,14 +162,20 @@ class ChatClient:
         import httpx
 
         key = _api_key()
-        async with httpx.AsyncClient(
-            headers={"Content-Type": "application/json"}
-            | ({"Authorization": f"Bearer {key}"} if key else {}),
-            timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-            limits=httpx.Limits(max_connections=concurrency),
-            verify=self._tls,
-            trust_env=self._trust_env,
-        ) as http:
+        try:
+            client = httpx.AsyncClient(
+                headers={"Content-Type": "application/json"}
+                | ({"Authorization": f"Bearer {key}"} if key else {}),
+                timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
+                limits=httpx.Limits(max_connections=concurrency),
+                verify=self._tls,
+                trust_env=self._trust_env,
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            raise BadInput(
+                f"the proxy of {PROXY_VARIABLES} in the environment cannot be used: {error}"
+            ) from None
+        async with client as http:
             yield http
 
     async def complete(

@@ -17,6 +17,7 @@ from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.adapter import read_adapter
 from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
+from chaosops.policies.llm.spec import split_revision
 
 _BEGINNINGS = 64  # kept in memory, some 10 MB each for a small model
 
@@ -246,22 +247,27 @@ class _Session:
 
 
 def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
-    """(tokenizer, model) of a folder or a hub name."""
+    """(tokenizer, model) of a folder or a hub name, which may be pinned: ``NAME@REVISION``."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    is_here = Path(model).exists()
+    name, revision = (model, None) if is_here else split_revision(model)
+    at = {"revision": revision} if revision else {}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
-        loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype)
-    except (OSError, ValueError) as error:
-        cause = str(error).strip().splitlines()[0]
-        if Path(model).exists():
+        tokenizer = AutoTokenizer.from_pretrained(name, **at)
+        loaded = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **at)
+    # Whatever a folder holds, the libraries that read it fail in ways of their own.
+    except Exception as error:
+        cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if is_here:
             raise BadInput(f"{model} is no model that transformers can load: {cause}") from None
         hub = os.environ.get("HF_HOME", "~/.cache/huggingface")
         raise BadInput(
             f"model {model} is neither in the hub's cache ({hub}) nor can it be fetched: {cause}; "
-            f"with network: hf download {model}; without: copy its folder here and name the folder"
+            f"with network: hf download {name}{f' --revision {revision}' if revision else ''}; "
+            "without: copy its folder here and name the folder"
         ) from None
     return tokenizer, loaded
 
