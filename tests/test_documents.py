@@ -140,4 +140,5 @@ def test_the_arena_page_shows_whole_files() -> None:
 
 
 if __name__ == "__main__":  # python -m tests.test_documents: the tables, from the files that ship
-    print("\n".join(headline(SPLITS, ("easy", "medium", "hard"))))
+    print("\n".join(headline(SPLITS, ("easy", "medium", "hard"))), "\n")
+    print(markdown_table(json.loads((EVALUATIONS / "classic_published/summary.json").read_text())))
