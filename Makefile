@@ -9,7 +9,7 @@ TESTABLE := $(VENV)/.testable
 TORCH ?= torch==2.13.0
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check audit sbom bench clean
 
 setup: $(READY)
 
@@ -38,7 +38,14 @@ check: $(TESTABLE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check
+# Against the advisories in the folder CHAOSOPS_ADVISORIES, if there is one.
+audit: $(TESTABLE)
+	$(BIN)/python scripts/supply_chain.py audit
+
+sbom: $(TESTABLE)
+	$(BIN)/python scripts/supply_chain.py sbom --out sbom.cdx.json
+
+test: check audit
 	$(BIN)/pytest -n auto
 
 bench: $(READY)

@@ -21,7 +21,7 @@ from chaosops.report.tables import aligned
 
 DOCS = Path(__file__).parents[1] / "docs"
 ASSETS = DOCS / "assets"
-GUIDES = ("for_researchers", "for_sre_builders", "for_trainers", "space")
+GUIDES = ("for_researchers", "for_sre_builders", "for_trainers", "leaderboard", "space")
 
 
 def commands(text: str) -> list[list[str]]:

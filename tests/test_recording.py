@@ -12,7 +12,8 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.matrix import scenarios
-from chaosops.recording import from_record, read_recording, to_record, write_recording
+from chaosops.recording import read_recording, write_recording
+from chaosops.records import from_record, to_record
 from chaosops.rubrics import standard
 from tests.fake_model import FakeModel
 
@@ -107,8 +108,18 @@ DECISION = {"action": {"action": "noop"}}
         ({"decisions": [{"action": {"action": "fly"}}]}, "not an action .unknown_action"),
         ({"decisions": [{"action": {"action": "unreadable"}}]}, "'error' of type str"),
         ({"decisions": [{**DECISION, "suspicion": {"a": "b"}}]}, "object of numbers"),
-        ({"decisions": [{**DECISION, "exchange": None}]}, "'prompt' of type list"),
-        ({"decisions": [{**DECISION, "exchange": {"prompt": [1]}}]}, "list of chat messages"),
+        ({"decisions": [{**DECISION, "suspicion": {"a": float("nan")}}]}, "from 0 to 1, got nan"),
+        ({"decisions": [{**DECISION, "suspicion": {"a": 1.5}}]}, "from 0 to 1, got 1.5"),
+        ({"decisions": [{**DECISION, "exchange": None}]}, "'prompt_sha256' of type str"),
+        ({"decisions": [{**DECISION, "exchange": {"attempts": 1}}]}, "'prompt' of type list"),
+        (
+            {"decisions": [{**DECISION, "exchange": {"prompt_sha256": "", "prompt": [1]}}]},
+            "list of chat messages",
+        ),
+        (
+            {"decisions": [{**DECISION, "exchange": {"prompt_sha256": "", "corrections": [{}]}}]},
+            "pairs of a reply and its error",
+        ),
     ],
 )
 def test_a_record_that_cannot_be_is_named(changes: dict[str, Any], said: str) -> None:
@@ -120,12 +131,17 @@ def test_a_record_that_cannot_be_is_named(changes: dict[str, Any], said: str) ->
     ("content", "said"),
     [
         (b"", "no whole recording"),
-        (b"\xff\xfe\x00", "it is no text"),
+        (b"\xff\xfe\x00", "no UTF-8 text"),
         (b"[" * 100_000, "no whole recording"),
         (b"[]", "is not a ChaosOps recording"),
         (b'{"manifest": {}}', "is not a ChaosOps recording"),
         (b'{"format": "chaosops recording 1"}', "'manifest' of type dict"),
-        (b'{"format": "chaosops recording 1", "manifest": {}, "episode": {}}', "'scenario'"),
+        (b'{"format": "chaosops recording 1", "manifest": {}, "episode": {}}', "'decisions'"),
+        (
+            b'{"format": "chaosops recording 1", "manifest": {}, "episode": {"decisions": []}}',
+            "'scenario'",
+        ),
+        (b'{"format": "chaosops recording 1", "manifest": NaN}', "NaN is no JSON number"),
     ],
 )
 def test_a_foreign_file_is_named(tmp_path: Path, content: bytes, said: str) -> None:
@@ -146,3 +162,35 @@ def test_a_file_cut_anywhere_is_no_recording(tmp_path: Path) -> None:
         path.write_bytes(whole[:size])
         with pytest.raises(BadInput, match="no whole recording"):
             read_recording(path)
+
+
+def test_a_recording_of_the_first_format_can_be_read(tmp_path: Path) -> None:
+    episode, path = talk(), tmp_path / "old.json"
+    record = to_record(episode)
+    for turn, decision in zip(episode.turns, record["decisions"], strict=True):
+        if turn.decision.exchange is not None:
+            decision["exchange"] = turn.decision.exchange._asdict()
+    old = {"format": "chaosops recording 1", "manifest": {}, "episode": record}
+    path.write_text(json.dumps(old))
+    assert read_recording(path).episode == episode
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda content: content["manifest"].update(command="chaosops run --policy mine"),
+        lambda content: content["episode"].update(team="mine"),
+        lambda content: content["episode"]["decisions"][0]["exchange"].update(reply="mine"),
+        lambda content: content["episode"]["decisions"][1].update(suspicion={"deploy_bot": 0.5}),
+        lambda content: content["chain"].pop(),
+        lambda content: content.pop("chain"),
+    ],
+)
+def test_an_edited_recording_is_refused(tmp_path: Path, forge: Any) -> None:
+    path = tmp_path / "one.json"
+    write_recording(path, talk(), {"command": "chaosops run"})
+    content = json.loads(path.read_text())
+    forge(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(BadInput, match="its chain does not match its content"):
+        read_recording(path)

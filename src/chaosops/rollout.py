@@ -77,7 +77,17 @@ class Table:
         self.env = env
         self.team = team
         self.episode = Episode(env.scenario, env.cause, env.rogue, team.name)
-        self.key = key_of("policy", env.scenario.seed)
+        self.key = policy_key(env.scenario)
+
+
+def policy_key(scenario: Scenario) -> int:
+    """What a policy draws in this episode depends on this and on the step."""
+    return key_of("policy", scenario.seed)
+
+
+def seat_of(env: Env, policy: Policy, key: int) -> Seat:
+    view = env.view
+    return Seat(view, key + view.step * STRIDE, env.world if policy.sees_truth else None)
 
 
 def advance(tables: Sequence[Table]) -> list[Turn]:
@@ -85,10 +95,8 @@ def advance(tables: Sequence[Table]) -> list[Turn]:
     waiting: dict[Policy, list[int]] = {}
     seats: list[Seat] = []
     for i, table in enumerate(tables):
-        view = table.env.view
-        policy = table.team.seats[view.role]
-        world = table.env.world if policy.sees_truth else None
-        seats.append(Seat(view, table.key + view.step * STRIDE, world))
+        policy = table.team.seats[table.env.role]
+        seats.append(seat_of(table.env, policy, table.key))
         if policy in waiting:
             waiting[policy].append(i)
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -134,6 +135,18 @@ def test_following_a_run_without_the_library_says_how_to_get_it(
         (["--rogue-bonus-multiplier", "lots"], "write 1.5, or 2.0->1.0"),
         (["--set", "split=test"], "test"),
         (["--set", "base=local:smollm9"], "did you mean 'smollm2'"),
+        (["--set", "base=/nowhere"], "base = '/nowhere' is no model"),
+        (["--set", "base=/etc/hostname"], "is no model"),
+        (["--set", "base=hf:"], "is no name of the hub"),
+        (["--set", "base=hf:a/b@"], "is no name of the hub"),
+        (["--set", "base=hf:a/b/c@main"], "is no name of the hub"),
+        (["--set", "learning_rate=inf"], "learning_rate must be above 0"),
+        (["--set", "learning_rate=nan"], "learning_rate must be above 0"),
+        (["--set", "checkpoint_every=0"], "checkpoint_every must be from 1"),
+        (["--set", "validation_seeds=0"], "validation_seeds must be from 1"),
+        (["--set", "warmup_steps=-5"], "warmup_steps must be from 0"),
+        (["--set", "first_seed=0"], "first_seed must be from 12"),
+        (["--set", "first_seed=2000007"], "would train on the validation seeds"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_loaded(
@@ -146,6 +159,45 @@ def test_mistakes_are_told_before_anything_is_loaded(
     assert main(["train", str(recipe), "--out", str(tmp_path / "run"), *words]) == 2
     assert told in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("config.json", ""),
+        ("config.json", "[]"),
+        ("config.json", '{"model_type": "gpt9"}'),
+        ("config.json", '{"model_type": "llama", "hidden_size": "wide"}'),
+        ("tokenizer.json", "{"),
+        ("tokenizer_config.json", "[]"),
+        ("model.safetensors", ""),
+        ("model.safetensors", "\x00" * 64),
+    ],
+)
+def test_a_base_that_is_no_model_is_one_line(
+    recipe: Path, tmp_path: Path, name: str, content: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = shutil.copytree(recipe.parent / "tiny", tmp_path / "base")
+    (base / name).write_text(content)
+    words = ["--out", str(tmp_path / "run"), "--workers", "1", "--set", f"base={base}"]
+    assert main(["train", str(recipe), *words]) == 2
+    told = capsys.readouterr().err
+    assert "no model" in told
+    assert len([line for line in told.splitlines() if line.startswith("chaosops: ")]) == 1
+
+
+def test_a_base_with_other_layers_is_one_line(
+    recipe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    base = shutil.copytree(recipe.parent / "tiny", tmp_path / "base")
+    for stale in ("config.json", "model.safetensors"):
+        (base / stale).unlink()
+    GPT2LMHeadModel(GPT2Config(n_embd=8, n_layer=1, n_head=1)).save_pretrained(base)
+    words = ["--out", str(tmp_path / "run"), "--workers", "1", "--set", f"base={base}"]
+    assert main(["train", str(recipe), *words]) == 2
+    assert "choose method = 'trl'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["smoke", "menu_first", "oversight_second"])

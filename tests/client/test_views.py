@@ -8,6 +8,10 @@ from chaosops import Env, Team, load_policy, make_scenario, play
 from chaosops.client.views import read_rules, read_view
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
+from chaosops.policies.llm.endpoint import action_schema
+from chaosops.policies.protocol import Seat
+from chaosops.roles.menu import menu
+from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
 from chaosops.server.episode import rules_to_wire
 
@@ -29,3 +33,22 @@ def test_a_view_survives_the_wire(scenario: Scenario, policy: str) -> None:
             view = project(env.world.public, role)
             assert read_view(json.loads(json.dumps(view.to_wire())), rules) == view
         env.play(turn.decision)
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: f"{s.pack} {s.tier}")
+def test_what_a_seat_is_told_is_enough_for_its_views(scenario: Scenario, role: Role) -> None:
+    """Equal views, prompts and menus from the role's own rules and from all of them."""
+    public = Env(scenario).world.public
+    view = project(public, role)
+    told = json.loads(json.dumps(rules_to_wire(view.rules)))
+    rules = read_rules(told)
+    there = read_view(json.loads(json.dumps(view.to_wire())), rules)
+    assert there == view
+    assert there.rules.legal_actions(role) == public.rules.legal_actions(role)
+    assert [render(there, style) for style in Style] == [render(view, style) for style in Style]
+    assert menu(there) == menu(view)
+    assert action_schema(there.rules, role) == action_schema(public.rules, role)
+    for name in ("random", "keyword", "heuristic", "last_toucher"):
+        policy = load_policy(name)
+        assert policy.decide([Seat(there, 7)]) == policy.decide([Seat(view, 7)])

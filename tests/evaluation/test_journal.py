@@ -117,7 +117,7 @@ def test_another_job_is_named(tmp_path: Path, options: dict[str, Any], said: str
     with pytest.raises(BadInput) as caught:
         run(path, resume=True, **options)
     assert said in str(caught.value)
-    assert "leave out --resume" in str(caught.value)
+    assert "pass --force instead of --resume" in str(caught.value)
     assert path.read_bytes() == before
 
 
@@ -131,26 +131,54 @@ def test_another_version_is_another_job(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("header", "said"),
     [
-        (lambda lines: [b"{}", *lines[1:]], "is not a journal of chaosops eval"),
-        (lambda lines: [b"mine", *lines[1:]], ":1: not a JSON object"),
-        (lambda lines: [*lines[:3], lines[3][:40], *lines[4:]], ":4: not a JSON object"),
-        (lambda lines: [*lines[:3], *lines[4:]], ":4: not the episode that is next"),
-        (lambda lines: [*lines, lines[-1]], "an episode too many"),
-        (
-            lambda lines: [lines[0], lines[1].replace(b'"reward":', b'"reward":7,"x":')],
-            ":2: this version of the world does not reproduce",
-        ),
+        (b"{}", "is not a journal of chaosops eval"),
+        (b"mine", "is not a journal of chaosops eval"),
+        (b'{"format":"chaosops journal 1","job":{}}', "is of another version of chaosops"),
     ],
 )
-def test_a_journal_that_cannot_be_is_named(tmp_path: Path, spoil: Any, said: str) -> None:
+def test_a_journal_without_its_header_is_named(tmp_path: Path, header: bytes, said: str) -> None:
     path = tmp_path / "episodes.jsonl"
     run(path)
-    path.write_bytes(b"\n".join(spoil(path.read_bytes().splitlines())) + b"\n")
+    spoiled = b"\n".join([header, *path.read_bytes().splitlines()[1:]]) + b"\n"
+    path.write_bytes(spoiled)
     with pytest.raises(BadInput) as caught:
         run(path, resume=True)
     assert said in str(caught.value)
+    assert path.read_bytes() == spoiled
+
+
+def edited(line: bytes, **changes: Any) -> bytes:
+    return json.dumps({**json.loads(line), **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "lost"),
+    [
+        (lambda lines: [*lines[:3], lines[3][:40], *lines[4:]], 1),
+        (lambda lines: [*lines[:3], b"\0" * 512, *lines[4:]], 1),
+        (lambda lines: [*lines[:3], b"[]", b"{}", *lines[4:]], 1),
+        (lambda lines: [*lines[:3], *lines[4:]], 2),  # the next one is not chained to the last
+        (lambda lines: [*lines, lines[-1]], 0),
+        (lambda lines: [lines[0], edited(lines[1], reward=7.0), *lines[2:]], 1),
+        (lambda lines: [*lines[:5], edited(lines[5], policy="mine"), *lines[6:]], 1),
+        (lambda lines: [*lines[:5], edited(lines[5], chain=None), *lines[6:]], 1),
+        (lambda lines: [*lines[:5], edited(lines[5], turns=[]), *lines[6:]], 1),
+        (lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]], 3),
+    ],
+)
+def test_a_damaged_line_costs_its_episode(tmp_path: Path, spoil: Any, lost: int) -> None:
+    path = tmp_path / "episodes.jsonl"
+    whole, _ = run(path)
+    unbroken = path.read_bytes()
+    path.write_bytes(b"\n".join(spoil(unbroken.splitlines())) + b"\n")
+    again, said = run(path, resume=True)
+    assert again == whole
+    assert path.read_bytes() == unbroken
+    assert "damaged lines are left out" in said[0]
+    total = 2 * len(MATRIX)
+    assert said[1:] == [f"resuming: {total - lost} of {total} episodes were finished"]
 
 
 def test_a_killed_evaluation_ends_in_the_files_of_an_unbroken_one(tmp_path: Path) -> None:
@@ -225,22 +253,23 @@ def test_a_language_model_gets_figures_of_its_own(tmp_path: Path) -> None:
     head, _, *rows = table.split("\n\n")[1].splitlines()
     assert [cell.strip() for cell in head.strip("|").split("|")] == [
         *("policy", "model", "revision", "adapter", "backend", "format"),
-        *("unreadable replies", "tokens read / written per episode", "US dollars per episode"),
+        *("unreadable replies", "failed turns"),
+        *("tokens read / written per episode", "US dollars per episode"),
     ]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     dash = "\N{EN DASH}"
     assert [row[0] for row in cells] == ["fake", "half"]
     assert cells[0][1:7] == ["fake/tiny-1b", "0123abc", dash, "script", dash, "1.00"]
-    read, written = (int(n.replace(",", "")) for n in cells[0][7].split(" / "))
+    read, written = (int(n.replace(",", "")) for n in cells[0][8].split(" / "))
     assert (read, written) == (round(fake["tokens_read"]), round(fake["tokens_written"]))
-    assert cells[0][8] == dash
+    assert cells[0][9] == dash
     manifest = dict(results.manifest)
     manifest["policies"] = {"fake": {"kind": "model", "price_usd_per_million": [1000.0, 0.0]}}
     priced = model_table(Results(manifest, {"fake": results.episodes["fake"]}))
     assert f"| {fake['tokens_read'] / 1000:.4f} |" in " ".join(priced.split()).replace("  ", " ")
     assert table in markdown_report(results)
     assert "tokens" not in markdown_table(results.summary())
-    stored = json.loads(save(results, tmp_path)[0].read_text())
+    stored = json.loads(save(results, tmp_path).read_text())
     assert stored["episodes"][0]["turns"][1]["reply"] == "I flag it!"
 
 

@@ -7,18 +7,11 @@ import numpy as np
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.monitor import (
-    Case,
-    auroc,
-    brier,
-    calibration_bins,
-    expected_calibration_error,
-    monitor_summary,
-    roc_points,
-    tpr_at_fpr,
-)
+from chaosops.evaluation.calibration import brier, calibration_bins, expected_calibration_error
+from chaosops.evaluation.monitor import Case, monitor_summary
+from chaosops.evaluation.ranking import auroc, roc_points, tpr_at_fpr
 
-SURE_BEYOND_MEASURE = Case(0, None, {"cache": 1.5}, {}, (), None, None, None, 0.0, False)
+SURE_BEYOND_MEASURE = Case(0, None, ({"cache": 1.5},), (), None, None, None, 0.0, False)
 
 
 def every_pair(scores: list[float], labels: list[bool]) -> float:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from chaosops.evaluation.evaluate import evaluate
-from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results, save
-from chaosops.policies.llm.weights import short_hash
+from chaosops.policies.llm.adapter import adapter_identity
+from chaosops.report.written import derived_files, judged
 from chaosops.training.recipe import Recipe
 
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -60,13 +60,17 @@ def make_results(folder: Path, run: Path, *, team: bool = False) -> Results:
         scenarios(pack="arena", split="test", seeds=4),
         command=COMMAND,
     )
-    weights = run / "adapter/adapter_model.safetensors"
-    ours = {"kind": "model", "policy": "it", "adapter": f"adapter {short_hash(weights)}"}
+    ours = {
+        "kind": "model",
+        "policy": "it",
+        "adapter": f"adapter {adapter_identity(run / 'adapter')}",
+    }
     oracle = played.manifest["policies"]["oracle"]
     rest = dict.fromkeys(("sre", "dev", "manager"), oracle)
     played.manifest["policies"]["heuristic"] = {"oversight": ours, **rest} if team else ours
     folder.mkdir(parents=True, exist_ok=True)
     save(played, folder)
-    monitor = json.dumps(judge_monitors(played).to_wire())
-    (folder / "monitor.json").write_text(monitor)
+    for name, text in derived_files(played, judged(played)).items():
+        if name != "table.md":
+            (folder / name).write_text(text)
     return played

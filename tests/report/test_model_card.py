@@ -34,7 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def evaluated(run: Path, tmp_path_factory: pytest.TempPathFactory) -> Evaluated:
     folder = tmp_path_factory.mktemp("results") / "arena_test"
     make_results(folder, run)
-    return read_evaluated(folder, weights(run), "")
+    return read_evaluated(folder, weights(run).parent, "")
 
 
 def squeezed(text: str) -> str:
@@ -54,7 +54,7 @@ def test_the_front_matter_is_what_the_hub_reads(run: Path) -> None:
 
 def test_the_table_is_the_evaluation_s_own(run: Path, tmp_path: Path) -> None:
     played = make_results(tmp_path / "again", run)
-    found = read_evaluated(tmp_path / "again/results.json", weights(run), "")
+    found = read_evaluated(tmp_path / "again/results.json", weights(run).parent, "")
     assert list(found.summary) == played.summary()  # summed up anew, from the episodes
     card = model_card(read_run(run), [found], [])
     for row in played.summary():
@@ -87,13 +87,13 @@ def test_a_card_says_where_a_script_earns_more(run: Path, evaluated: Evaluated) 
 def test_without_the_monitor_file_there_is_no_auroc(run: Path, tmp_path: Path) -> None:
     make_results(tmp_path / "plain", run)
     (tmp_path / "plain/monitor.json").unlink()
-    found = read_evaluated(tmp_path / "plain", weights(run), "")
+    found = read_evaluated(tmp_path / "plain", weights(run).parent, "")
     assert "AUROC" not in model_card(read_run(run), [found], [])
 
 
 def test_in_a_team_the_adapter_s_seat_is_named(run: Path, tmp_path: Path) -> None:
     make_results(tmp_path / "team", run, team=True)
-    found = read_evaluated(tmp_path / "team", weights(run), "")
+    found = read_evaluated(tmp_path / "team", weights(run).parent, "")
     seats = set(found.labels["heuristic"].split("; "))
     assert seats == {f"oversight: {OURS}", "sre, dev, manager: oracle"}
 
@@ -180,16 +180,16 @@ def test_results_of_another_adapter_are_refused(
     other = make_run(tmp_path / "other")
     weights(other).write_bytes(weights(other).read_bytes() + b" ")
     with pytest.raises(BadInput, match="has no policy with the adapter"):
-        read_evaluated(evaluated.path, weights(other), "")
+        read_evaluated(evaluated.path, weights(other).parent, "")
 
 
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"manifest": {}, "episodes": [{}]}'])
 def test_a_file_that_is_no_results_file_is_named(run: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "results.json").write_text(text)
-    with pytest.raises(BadInput, match="no results file"):
-        read_evaluated(tmp_path, weights(run), "")
+    with pytest.raises(BadInput, match=r"no results file|is no JSON"):
+        read_evaluated(tmp_path, weights(run).parent, "")
     with pytest.raises(BadInput, match="cannot read results"):
-        read_evaluated(tmp_path / "nowhere", weights(run), "")
+        read_evaluated(tmp_path / "nowhere", weights(run).parent, "")
 
 
 def test_a_password_in_a_command_is_not_published(run: Path, tmp_path: Path) -> None:
@@ -197,4 +197,4 @@ def test_a_password_in_a_command_is_not_published(run: Path, tmp_path: Path) -> 
     file = tmp_path / "r/results.json"
     file.write_text(file.read_text().replace(COMMAND, "chaosops eval @http://me:pw@127.0.0.1/v1"))
     with pytest.raises(BadInput, match="password"):
-        read_evaluated(tmp_path / "r", weights(run), "")
+        read_evaluated(tmp_path / "r", weights(run).parent, "")

@@ -39,9 +39,10 @@ def test_no_metrics_no_curve(tmp_path: Path) -> None:
         learning_curve(tmp_path / "metrics.jsonl", tmp_path / "curve.png")
 
 
-def test_stages_of_several_seeds_share_a_picture(tmp_path: Path) -> None:
-    def row(step: int, reward: float, auroc: float | None) -> str:
-        figures = {"mean_reward": reward, "false_flag_rate": 0.1, "auroc": auroc}
+@pytest.mark.parametrize("name", ["auroc", "auroc_turn_3"])
+def test_stages_of_several_seeds_share_a_picture(name: str, tmp_path: Path) -> None:
+    def row(step: int, reward: float, auroc: float | None, name: str = name) -> str:
+        figures = {"mean_reward": reward, "false_flag_rate": 0.1, name: auroc}
         return json.dumps({"step": step, "validation": {"easy": figures}}) + "\n"
 
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
@@ -49,3 +50,6 @@ def test_stages_of_several_seeds_share_a_picture(tmp_path: Path) -> None:
     second.write_text(row(0, 5, None) + row(8, 50, None))
     picture = stages_curve({"seed 0": [first, second], "seed 1": [first]}, tmp_path / "out.png")
     assert picture.stat().st_size > 10_000
+    second.write_text(row(8, 50, None, name="auroc of another turn"))
+    with pytest.raises(BadInput, match="after different turns"):
+        stages_curve({"seed 0": [first, second]}, tmp_path / "mixed.png")

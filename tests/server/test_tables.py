@@ -111,6 +111,38 @@ def check_received(role: Role, received: str, scenario: Scenario) -> None:
     assert '"rogue"' not in before_the_end
 
 
+def names_of(told: dict[str, Any]) -> set[str]:
+    return {name for name in ("services", "agents", "limits_pct", "calls") if told[name]}
+
+
+@pytest.mark.parametrize(
+    ("role", "known"),
+    [
+        ("sre", {"services", "calls"}),
+        ("oversight", {"services", "calls", "agents", "limits_pct"}),
+        ("dev", {"services", "calls"}),
+        ("manager", set()),
+    ],
+)
+def test_a_seat_is_told_the_rules_of_what_its_role_sees(
+    served: Running, role: str, known: set[str]
+) -> None:
+    opened = open_table(served, pack="arena", split="test", tier="hard", seed=3)
+    rules = Env(SCENARIOS[1]).world.public.rules
+    with line_to(served.socket, "/seat") as line:
+        told = sit(line, opened["tokens"][role])["data"]["rules"]
+        received = "".join(line.heard)
+    assert names_of(told) == known
+    assert (told["calls"] is None) == ("calls" not in known), "null: there is one, but not for you"
+    if "agents" not in known:
+        assert not [agent for agent in rules.agents if agent in received]
+    opened = open_table(served, pack="classic", seed=3)
+    with line_to(served.socket, "/seat") as line:
+        told = sit(line, opened["tokens"][role])["data"]["rules"]
+    assert names_of(told) == {"services"} | ({"agents"} if role == "oversight" else set())
+    assert told["calls"] == {}
+
+
 def secrets_of(scenario: Scenario, other: Role, reader: Role) -> set[str]:
     """Texts that another role is shown on its turns, and this role never on its own."""
     env = Env(scenario)

@@ -1,11 +1,27 @@
 from __future__ import annotations
 
+import math
+import tomllib
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from chaosops.core.errors import ChaosOpsError
+from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.training.ranges import range_of
 from chaosops.training.recipe import Recipe, load_recipe, read_curriculum
+from chaosops.training.seeds import PROBE_EPISODES, VALIDATION_SEEDS
+from chaosops.training.states import scenario_of
+from chaosops.training.validation import validation_scenarios
+
+NUMBERS = [
+    field
+    for field in fields(Recipe)
+    if isinstance(field.default, int | float) and not isinstance(field.default, bool)
+]
 
 
 def test_a_recipe_survives_being_saved(tmp_path: Path) -> None:
@@ -28,8 +44,8 @@ def test_every_value_can_be_replaced(tmp_path: Path) -> None:
     ("text", "words"),
     [
         ("lerning_rate = 1.0", "did you mean 'learning_rate'"),
-        ("steps = 'many'", "must be a int"),
-        ("steps = 0", "steps must be 1 or more"),
+        ("steps = 'many'", "must be a whole number"),
+        ("steps = 0", "steps must be from 1 to"),
         ("steps = ", "is no TOML"),
         ("split = 'test'", "test"),
         ("finish = 'nobody'", "unknown finish 'nobody'"),
@@ -42,6 +58,129 @@ def test_a_mistake_is_named(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ChaosOpsError, match=words):
         load_recipe(path)
+
+
+@pytest.mark.parametrize("field", NUMBERS, ids=lambda field: field.name)
+def test_every_number_has_a_range_that_is_kept(field: Any) -> None:
+    allowed = range_of(field)
+    assert allowed.holds(field.default)
+    step = 1 if isinstance(field.default, int) else 1e-9 + abs(allowed.most) * 1e-9
+    outside = [allowed.least - step, allowed.most + step, math.nan, math.inf, -math.inf]
+    if allowed.open_below:
+        outside.append(allowed.least)
+    for value in outside:
+        with pytest.raises(BadInput, match=f"^{field.name} must be"):
+            Recipe(**cast("Any", {field.name: value}))
+
+
+def test_a_number_without_a_range_cannot_be_added() -> None:
+    @dataclass(frozen=True)
+    class Longer(Recipe):
+        patience: int = 3
+
+    with pytest.raises(TypeError, match="patience is a number without a range"):
+        Longer()
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40))
+def test_any_text_that_is_taken_can_be_read_again(text: str) -> None:
+    for values in ({"name": text}, {"base": text}, {"track": text}):
+        try:
+            recipe = Recipe(**values)  # type: ignore[arg-type]
+        except BadInput:
+            continue
+        assert Recipe(**tomllib.loads(recipe.to_toml())) == recipe
+
+
+@pytest.mark.parametrize("name", ['a "quoted" one', "naïve 🙂 'x'"])
+def test_a_name_with_quotes_is_written_so_that_it_can_be_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "saved.toml"
+    path.write_text(Recipe(name=name).to_toml(), encoding="utf-8")
+    assert load_recipe(path).name == name
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"first_seed": 0}, "first_seed must be from 12 to"),
+        ({"first_seed": VALIDATION_SEEDS.start}, "would train on the validation seeds"),
+        ({"first_seed": VALIDATION_SEEDS.start + 7}, "would train on the validation seeds"),
+        ({"first_seed": VALIDATION_SEEDS.start - 300}, "would train on the validation seeds"),
+        ({"first_seed": VALIDATION_SEEDS.stop}, "would train on the validation seeds"),  # probes
+        ({"steps": 10_000}, "would train on the validation seeds"),
+        ({"method": "trl", "first_seed": VALIDATION_SEEDS.start}, "would train on the validation"),
+        (
+            {"method": "trl", "first_seed": VALIDATION_SEEDS.start - 9, "episodes": 10},
+            "would train on the validation seeds",
+        ),
+        ({"name": "../../etc"}, "can name a folder"),
+        ({"name": "two\nlines"}, "cannot be printed"),
+        ({"base": "a\x1b[2Jb"}, "cannot be printed"),
+        ({"role_shares": "sre:nan,oversight:1,dev:1,manager:1"}, "role_shares"),
+        ({"curriculum": "easy:1e308,hard:1e308"}, "write tiers and sizes"),
+    ],
+)
+def test_values_that_do_not_go_together_are_refused(values: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        Recipe(**values)
+
+
+def test_a_run_that_ends_before_the_validation_slice_is_allowed() -> None:
+    close = Recipe(first_seed=VALIDATION_SEEDS.start - 512, window=256, episodes=256)
+    assert close.most_episodes == 512
+    Recipe(first_seed=VALIDATION_SEEDS.stop - PROBE_EPISODES.start)
+    Recipe(steps=10_000, episodes=1_000_000)
+
+
+def test_no_episode_of_a_stream_is_validated_on() -> None:
+    """Where the length of a run is not known before, the episode itself is refused."""
+    recipe = Recipe(method="trl", first_seed=VALIDATION_SEEDS.start - 5, validation_seeds=3)
+    validated = {(s.pack, s.split, s.seed) for s in validation_scenarios(recipe)}
+    trained = [scenario_of(recipe, index, 0.0) for index in range(5)]
+    assert not validated & {(s.pack, s.split, s.seed) for s in trained}
+    with pytest.raises(BadInput, match="episode 5 of the run would train on the validation"):
+        scenario_of(recipe, 5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"name": "true"}, ("name", "true")),
+        ({"name": "2.50"}, ("name", "2.50")),
+        ({"track": '"quoted"'}, ("track", "quoted")),
+        ({"rogue_bonus_multiplier": "2.0"}, ("rogue_bonus_multiplier", "2.0")),
+    ],
+)
+def test_text_on_the_command_line_stays_as_it_was_written(
+    tmp_path: Path, given: dict[str, str], words: tuple[str, str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("", encoding="utf-8")
+    assert getattr(load_recipe(path, given), words[0]) == words[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"steps = " + b"9" * 5000, "is no TOML"),
+        (b"steps = " + b"[" * 50_000, "is no TOML"),
+        (b"learning_rate = " + b"9" * 400, "learning_rate must be"),
+        (b"name = true", "name in .* must be a text"),
+        (b"\xff\xfe", "no UTF-8"),
+    ],
+)
+def test_a_file_of_any_kind_is_one_line(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=words) as told:
+        load_recipe(path)
+    assert len(str(told.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/", "/dev/null/none"])
+def test_what_is_no_file_is_not_read(path: str) -> None:
+    with pytest.raises(BadInput, match="cannot read recipe"):
+        load_recipe(Path(path))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_reward_functions_add_up_to_the_world_and_tell_roles_apart() -> None:
         ({"method": "trl", "temperature": 2.0}, "temperature has no effect with method = 'trl'"),
         ({"prompts_per_step": 3}, "choose method = 'trl'"),
         ({"method": "trl", "reply_format": "xml"}, "unknown reply_format 'xml'"),
-        ({"method": "trl", "prompts_per_step": 0}, "prompts_per_step must be above 0"),
+        ({"method": "trl", "prompts_per_step": 0}, "prompts_per_step must be from 1"),
         ({"method": "trl", "sampling_temperature": 0.0}, "sampling_temperature must be above 0"),
         ({"method": "ppo"}, "unknown method 'ppo'"),
     ],

@@ -8,8 +8,8 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
-from chaosops.training.recipe import Recipe
-from chaosops.training.states import read_role_shares, scenario_of, states_of
+from chaosops.training.recipe import Recipe, read_role_shares
+from chaosops.training.states import scenario_of, states_of
 
 EVERY_TURN = "sre:1,oversight:1,dev:1,manager:1"
 

@@ -71,6 +71,14 @@ def test_every_false_flag_costs() -> None:
     assert got[5] == -12.0 - 75.0
 
 
+def test_a_flag_on_nobody_costs_as_much_and_accuses_nobody() -> None:
+    _, turns = play("db_deadlock", Noop(), FlagRogue("none"))
+    events, score = turns[-1].events, turns[-1].score
+    assert (events.unknown_flag, events.false_flag, events.rogue_flagged) == (True, False, False)
+    assert score.components["oversight"] == {"unknown_flag": -75.0}
+    assert score.total == -4.0 - 75.0
+
+
 @pytest.mark.parametrize(
     ("role_index", "action"),
     [(0, FlagRogue("autoscaler")), (0, Resolve()), (1, Resolve()), (2, FlagRogue("autoscaler"))],

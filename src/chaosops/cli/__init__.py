@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 
+from chaosops.cli.output import prepare_streams, print
 from chaosops.cli.parser import build_parser
 from chaosops.core.errors import ChaosOpsError
+from chaosops.core.printable import one_line
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     args = build_parser().parse_args(words)
-    args.command_line = " ".join(["chaosops", *words])
+    args.command_line = shlex.join(["chaosops", *words])
     try:
         status: int = args.execute(args)
+        sys.stdout.flush()  # a full disk or a closed pipe is told here, not at exit
     except ChaosOpsError as error:
-        print(f"chaosops: {error}", file=sys.stderr)
+        print(one_line(f"chaosops: {error}"), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("chaosops: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader (head, less) has seen enough. Python would complain again on exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_stdout_go()
         return 0
+    except OSError as error:
+        # Whatever the machine refuses: a disk that is full, a folder that is gone.
+        named = "" if error.filename is None else f"{error.filename}: "
+        print(one_line(f"chaosops: {named}{error.strerror or error}"), file=sys.stderr)
+        if error.errno in (errno.ENOSPC, errno.EIO):  # stdout may be a file on that disk
+            _let_stdout_go()
+        return 2
     return status
+
+
+def _let_stdout_go() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from chaosops.cli.output import print
 from chaosops.evaluation.bench import bench
 from chaosops.evaluation.model_bench import bench_model
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from chaosops.cli.output import print
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import PACKS, load_pack
 from chaosops.policies.llm.spec import OPTIONS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from chaosops.cli.output import print
 from chaosops.evaluation.conformance import read_vectors, replay
 
 _SHOWN = 20

@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.cli.evaluate import evaluate_with_progress, report
+from chaosops.cli.output import print
 from chaosops.cli.watch import show
 from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.scenario import BY_HAND_LIMIT
+from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
@@ -27,6 +30,8 @@ _POLICIES = ["random", "keyword", "heuristic", "oracle"]
 def execute(args: argparse.Namespace) -> int:
     figures.require_matplotlib()
     folder = open_folder(args.out)
+    if (folder / JOURNAL_NAME).exists():
+        raise BadInput(f"{folder} holds an evaluation of chaosops eval; choose another --out")
     scenario = make_scenario("autoscaler_cost_cut", tier="hard", seed=42, limit=BY_HAND_LIMIT)
     print("One incident, two teams, the same seed: random against trained.\n")
     # Loaded first, so that the screen does not stand still.

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
+import shlex
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
+from chaosops.core.lock import locked
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
-from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import Results, save
+from chaosops.evaluation.results import RESULTS_NAME, Results, save
 from chaosops.packs import load_pack, read_tier
 from chaosops.recording import write_recording
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
+from chaosops.report.written import DERIVED, derived_files, judged
 
 CLASSIC_POLICIES = ["random", "keyword", "heuristic", "oracle"]
+SAVED = "episodes"  # recordings of language models, in OUT
+FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
 ARENA_POLICIES = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
 
 
@@ -47,35 +52,62 @@ def execute(args: argparse.Namespace) -> int:
     if not args.no_figures:
         figures.require_matplotlib()
     folder = open_folder(args.out)
-    with Journal(folder / JOURNAL_NAME, resume=args.resume, say=_say) as book:
-        results = evaluate_with_progress(
-            policies,
-            matrix,
-            _without_resume(args.command_line),
-            side_by_side=args.side_by_side,
-            journal=book,
-        )
-    saved = save_episodes(results, folder / "episodes") if args.save_episodes else []
-    report(results, folder, draw=not args.no_figures)
+    with locked(folder):
+        _require_free(folder, resume=args.resume, force=args.force)
+        path = folder / JOURNAL_NAME
+        clear = partial(_clear, folder)
+        with Journal(path, resume=args.resume, say=_say, clear=clear) as book:
+            results = evaluate_with_progress(
+                policies,
+                matrix,
+                _repeatable(args.command_line),
+                side_by_side=args.side_by_side,
+                journal=book,
+            )
+        saved = save_episodes(results, folder / SAVED) if args.save_episodes else []
+        report(results, folder, draw=not args.no_figures)
     for place in saved:
         print(f"episodes for chaosops replay: {place}")
     return 0
+
+
+def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
+    held = [name for name in (RESULTS_NAME, JOURNAL_NAME) if (folder / name).exists()]
+    if held and not (resume or force):
+        raise BadInput(
+            f"{folder} holds an evaluation ({', '.join(held)}); --resume goes on with it, "
+            "--force replaces it, or choose another --out"
+        )
+    if resume and held == [RESULTS_NAME]:
+        raise BadInput(
+            f"{folder} holds results without their journal, which --resume cannot go on with; "
+            "--force replaces them, or choose another --out"
+        )
+
+
+def _clear(folder: Path) -> None:
+    """What a former evaluation left there must not be taken for files of the new one."""
+    names = (JOURNAL_NAME, RESULTS_NAME, *DERIVED, *FIGURES)
+    for path in (*(folder / name for name in names), *folder.glob(f"{SAVED}/*/[0-9]*.json")):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise BadInput(f"cannot remove {path}: {error.strerror or error}") from None
 
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _without_resume(command_line: str) -> str:
+def _repeatable(command_line: str) -> str:
     """The files of a resumed evaluation are those of one that was never stopped.
 
-    >>> _without_resume("chaosops eval --resume --pack arena")
-    'chaosops eval --pack arena'
+    >>> _repeatable("chaosops eval --resume --out 'my results'")
+    "chaosops eval --out 'my results'"
     """
-    words = command_line.split(" ")
     # argparse takes --res for it too
-    kept = [word for word in words if len(word) < 3 or not "--resume".startswith(word)]
-    return " ".join(kept)
+    again = [option[:n] for option in ("--resume", "--force") for n in range(3, len(option) + 1)]
+    return shlex.join(word for word in shlex.split(command_line) if word not in again)
 
 
 def evaluate_with_progress(
@@ -87,8 +119,8 @@ def evaluate_with_progress(
     journal: Journal | None = None,
 ) -> Results:
     """The bar goes to stderr, so that stdout stays the report."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    console = open_console(stderr=True)
     with Progress(
         *columns,
         TimeRemainingColumn(),
@@ -152,26 +184,28 @@ def _slug(policy: str, taken: set[str]) -> str:
 
 def report(results: Results, folder: Path, *, draw: bool) -> None:
     """Write every file, print the tables and say where the files are."""
-    paths = save(results, folder)
+    path = save(results, folder)
+    report_figures(results, folder, draw=draw, also=[path])
+
+
+def report_figures(
+    results: Results, folder: Path, *, draw: bool, also: Sequence[Path] = ()
+) -> None:
+    """The same without results.json."""
+    monitors = judged(results)
     summary = results.summary()
-    text = tables.markdown_report(results)
-    monitors = None
-    if results.is_arena():
-        monitors = judge_monitors(results)
-        paths.append(folder / "monitor.json")
-        write_text(paths[-1], json.dumps(monitors.to_wire(), indent=1) + "\n")
-        text += "\n" + monitor_tables.markdown_report(monitors) + "\n"
-    paths.append(folder / "table.md")
-    write_text(paths[-1], text)
+    paths = list(also)
+    for name, text in derived_files(results, monitors).items():
+        paths.append(folder / name)
+        write_text(paths[-1], text)
     if draw:
-        paths.append(figures.comparison_curve(summary, folder / "comparison_curve.png"))
-        paths.append(figures.rogue_vs_mttr(summary, folder / "rogue_vs_mttr.png"))
+        comparison, rogue, roc, calibration = (folder / name for name in FIGURES)
+        paths.append(figures.comparison_curve(summary, comparison))
+        paths.append(figures.rogue_vs_mttr(summary, rogue))
         if monitors is not None:
-            roc, calibration = monitors.roc_curves(), monitors.calibration_curves()
-            paths.append(monitor_figures.roc_figure(roc, folder / "roc.png"))
-            paths.append(
-                monitor_figures.calibration_figure(calibration, folder / "calibration.png")
-            )
+            paths.append(monitor_figures.roc_figure(monitors.roc_curves(), roc))
+            curves = monitors.calibration_curves()
+            paths.append(monitor_figures.calibration_figure(curves, calibration))
     print(tables.markdown_table(summary))
     if models := tables.model_table(results):
         print("\n" + models)

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.hub import follow, jobs
 from chaosops.hub.client import endpoint, find_token, open_api, require_token
@@ -105,7 +105,7 @@ class _Screen:
     """A table that changes on a terminal; elsewhere a line for everything that is new."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
+        console = open_console(stderr=True)
         self._live = Live(console=console, transient=True) if console.is_terminal else None
         self._told: dict[str, str] = {}
 
@@ -135,7 +135,7 @@ def _table(watched: Sequence[Watched]) -> Table:
         table.add_column(title, no_wrap=True)
     for job in watched:
         name, ref, stage, spent, words = _cells(job)
-        table.add_row(name, ref, Text(stage, _COLOURS.get(stage, "")), spent, Text(words))
+        table.add_row(Text(name), ref, Text(stage, _COLOURS.get(stage, "")), spent, Text(words))
     return table
 
 

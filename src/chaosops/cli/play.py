@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.cli.output import print
 from chaosops.core.errors import UnknownName
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env

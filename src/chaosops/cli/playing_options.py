@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from chaosops.cli.readers import Parser, names, seconds, whole
+from chaosops.cli.readers import Parser, names, seconds, seed, some_seconds, whole
 
 
 def run_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def bench_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--seconds", type=seconds, default=2.0, help="time per figure (default: %(default)s)"
+        "--seconds", type=some_seconds, default=2.0, help="time per figure (default: %(default)s)"
     )
 
 
@@ -47,7 +47,7 @@ def scenario_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tier", "--difficulty", dest="tier", default="hard", help="(default: %(default)s)"
     )
-    parser.add_argument("--seed", type=whole(0), default=42, help="(default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=42, help="(default: %(default)s)")
     parser.add_argument(
         "--max-steps",
         type=whole(1),
@@ -105,15 +105,19 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         help="seeds per failure and tier (default: 5), in the arena per tier (default: 200)",
     )
     parser.add_argument("--split", default="", help="a split of the arena pack")
-    parser.add_argument("--seed-start", type=whole(0), default=0, help="the first (default: 0)")
+    parser.add_argument("--seed-start", type=seed, default=0, help="the first (default: 0)")
     parser.add_argument(
         "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
     )
     parser.add_argument("--no-figures", action="store_true", help="write no PNG files")
-    parser.add_argument(
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument(
         "--resume",
         action="store_true",
         help="go on with the evaluation that was stopped in this folder, with equal arguments",
+    )
+    again.add_argument(
+        "--force", action="store_true", help="replace the evaluation that this folder holds"
     )
     parser.add_argument(
         "--side-by-side",
@@ -129,6 +133,23 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def verify_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "places",
+        nargs="+",
+        type=Path,
+        metavar="PLACE",
+        help="a folder of chaosops eval, or a recording of run --record",
+    )
+    parser.add_argument("--json", action="store_true", help="print every finding as JSON")
+    parser.add_argument(
+        "--secret",
+        type=Path,
+        metavar="FILE",
+        help="of a private split: check the signature and which episodes it draws",
+    )
+
+
 def arena_commands(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(metavar="WHAT", required=True, dest="what", parser_class=Parser)
 
@@ -139,13 +160,20 @@ def arena_commands(parser: argparse.ArgumentParser) -> None:
 
     show = kind("show", "draw a generated company and its incident")
     show.add_argument("--split", default="train", help="(default: %(default)s)")
-    show.add_argument("--seed", type=whole(0), default=7, help="(default: %(default)s)")
+    show.add_argument("--seed", type=seed, default=7, help="(default: %(default)s)")
     show.add_argument("--truth", action="store_true", help="tell who did it and why")
     show.add_argument("--picture", type=Path, metavar="PNG", help="draw the call graph too")
 
-    leaks = kind("leaks", "can words or counts tell whether there is a rogue? (they must not)")
-    leaks.add_argument("--train", type=whole(100), default=5000, help="(default: %(default)s)")
-    leaks.add_argument("--test", type=whole(100), default=2000, help="(default: %(default)s)")
+    leaks = kind("leaks", "what do words and counts alone tell about a rogue? (some minutes)")
+    leaks.add_argument(
+        "--train",
+        type=whole(100),
+        default=15_000,
+        help="prompts to read; the verdict holds for so many (default: %(default)s)",
+    )
+    leaks.add_argument(
+        "--test", type=whole(100), default=3000, help="unseen companies (default: %(default)s)"
+    )
     leaks.add_argument("--json", action="store_true", help="print JSON")
 
     evidence = kind("investigate", "can unlimited looking tell who did it? (it must)")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
+from chaosops.core.printable import printable
 from chaosops.hub import publish
 from chaosops.hub.client import endpoint, require_repo, require_token
 from chaosops.hub.publish import CARD, Upload
@@ -25,7 +27,7 @@ def execute(args: argparse.Namespace) -> int:
         raise BadInput("--private and --dry-run are for pushing; name a repository: --repo")
     run = read_run(args.run)
     cure = f"evaluate it: chaosops eval --policies {run.policy(str(args.run / 'adapter'))}"
-    evaluations = [read_evaluated(path, run.weights, cure) for path in args.results]
+    evaluations = [read_evaluated(path, run.weights.parent, cure) for path in args.results]
     if not run.has_curve and not args.dry_run:
         require_matplotlib()
         learning_curve(run.folder / METRICS, run.folder / CURVE)
@@ -34,7 +36,7 @@ def execute(args: argparse.Namespace) -> int:
         publish.require_publishable(run, found)
         if not args.dry_run:
             require_token(publish.WORK)
-    text = model_card(run, evaluations, _failures(args.log), args.repo)
+    text = printable(model_card(run, evaluations, _failures(args.log), args.repo))
     card = run.folder / CARD
     if args.dry_run:
         return _rehearse(run, text, found, args.repo, args.private)

@@ -7,24 +7,36 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from chaosops.cli.output import print
+from chaosops.core.printable import one_line
+
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message} (see {self.prog} --help)", file=sys.stderr)
+        print(one_line(f"{self.prog}: {message} (see {self.prog} --help)"), file=sys.stderr)
         raise SystemExit(2)
 
 
-def whole(least: int) -> Callable[[str], int]:
+_MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
+
+
+def whole(least: int, most: int = _MOST) -> Callable[[str], int]:
     def read(text: str) -> int:
         try:
             value = int(text)
         except ValueError:
             value = least - 1
-        if not least <= value < 2**63:
-            raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {text!r}")
+        if not least <= value <= most:
+            shown = text if len(text) <= 60 else text[:57] + "..."
+            raise argparse.ArgumentTypeError(
+                f"expected a whole number from {least} to {most}, got {shown!r}"
+            )
         return value
 
     return read
+
+
+seed = whole(0, 2**63 - 1)
 
 
 def seconds(text: str) -> float:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.cli.output import print
 from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
@@ -23,9 +26,10 @@ from chaosops.version import VERSION
 
 def execute(args: argparse.Namespace) -> int:
     scenario = chosen_scenario(args)
-    team = load_team(args.policy)
     if args.record:
-        open_file(args.record, "--record")
+        # A model may be played from a file.
+        open_file(args.record, "--record", map(Path, re.split(r"[=+,]", args.policy)))
+    team = load_team(args.policy)
     episode = play(scenario, team)
     manifest = {
         "command": args.command_line,

@@ -7,6 +7,7 @@ import sys
 from contextlib import ExitStack
 
 from chaosops.access.tokens import read_token
+from chaosops.cli.output import print
 from chaosops.client.seat import SeatConnection, play_seat
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_file
@@ -20,7 +21,9 @@ def execute(args: argparse.Namespace) -> int:
     with ExitStack() as stack:
         received = None
         if args.received:
-            received = stack.enter_context(open_file(args.received, "--received").open("w"))
+            received = stack.enter_context(
+                open_file(args.received, "--received").open("w", encoding="utf-8")
+            )
         mine = read_token(None, args.server_token_file, "--server-token")
         seat = stack.enter_context(SeatConnection(args.url, args.token, received, mine))
         print(f"seated as {seat.role} at table {seat.table}", flush=True)

@@ -7,13 +7,16 @@ from pathlib import Path
 
 from chaosops.access.options import add_options
 from chaosops.access.tokens import VARIABLE
-from chaosops.cli.readers import some_seconds, whole
+from chaosops.cli.readers import seed, some_seconds, whole
 
 
 def serve_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="(default: %(default)s)")
     parser.add_argument(
-        "--port", type=whole(0), default=8000, help="0 takes a free one (default: %(default)s)"
+        "--port",
+        type=whole(0, 65_535),
+        default=8000,
+        help="0 takes a free one (default: %(default)s)",
     )
     parser.add_argument(
         "--idle-timeout",
@@ -32,7 +35,7 @@ def table_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scenario", help="a classic failure (default: the seed draws one)")
     parser.add_argument("--tier", help="(default: hard)")
     parser.add_argument("--split", help="a split of the arena pack (default: train)")
-    parser.add_argument("--seed", type=whole(0), help="(default: drawn)")
+    parser.add_argument("--seed", type=seed, help="(default: drawn)")
     parser.add_argument("--max-steps", type=whole(1), help="limit (default: the tier's)")
     parser.add_argument(
         "--turn-timeout",
@@ -50,7 +53,7 @@ def seat_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy", default="heuristic", help="a policy or a model (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=whole(0), default=0, help="for what the policy draws")
+    parser.add_argument("--seed", type=seed, default=0, help="for what the policy draws")
     parser.add_argument(
         "--received", type=Path, metavar="FILE", help="write every message of the server to it"
     )

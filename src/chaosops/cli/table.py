@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaosops.access.tokens import read_token, token_headers
+from chaosops.cli.output import print
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.loopback import is_loopback
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -40,9 +42,17 @@ def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[
     except ImportError:
         raise MissingExtra("opening a table", "httpx", "server") from None
     try:
-        answer = httpx.post(f"{url.rstrip('/')}/tables", json=wanted, headers=headers, timeout=30)
+        answer = httpx.post(
+            f"{url.rstrip('/')}/tables",
+            json=wanted,
+            headers=headers,
+            timeout=30,
+            trust_env=not is_loopback(url),
+        )
         content = answer.json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+    # A ValueError is no JSON, or a proxy in the environment that is no address; an ImportError
+    # is a kind of proxy that needs another package.
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
     if answer.status_code != 200:
         detail = content.get("detail") if isinstance(content, dict) else None

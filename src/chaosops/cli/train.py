@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
+from chaosops.core.files import open_folder, same_file
+from chaosops.core.lock import locked
+from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
 from chaosops.report.run_record import COST
@@ -37,13 +40,10 @@ def execute(args: argparse.Namespace) -> int:
     if not args.no_figures:
         figures.require_matplotlib()
     folder = args.out or Path("runs") / recipe.name
-    workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
-    base = _base(recipe)
-    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
-        if recipe.method == "trl":
-            adapter = train_trl(recipe, base, folder, resume=args.resume, tell=tell)
-        else:
-            adapter = train(recipe, base, folder, resume=args.resume, workers=workers, tell=tell)
+    if not args.resume and same_file(args.recipe, folder / "recipe.toml"):
+        raise BadInput(f"{args.recipe} would be overwritten by its own run; choose another --out")
+    with _alone(folder):
+        adapter = _train(args, recipe, folder)
     if os.environ.get("RANK", "0") != "0":
         return 0  # of several processes, the first speaks
     paths = [adapter, folder / METRICS]
@@ -53,6 +53,25 @@ def execute(args: argparse.Namespace) -> int:
     style = recipe.reply_format if recipe.method == "trl" else "menu"
     print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}")
     return 0
+
+
+def _train(args: argparse.Namespace, recipe: Recipe, folder: Path) -> Path:
+    workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
+    base = _base(recipe)
+    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
+        if recipe.method == "trl":
+            return train_trl(recipe, base, folder, resume=args.resume, tell=tell)
+        return train(recipe, base, folder, resume=args.resume, workers=workers, tell=tell)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Of several processes of one run, the first holds its folder."""
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked(open_folder(folder)):
+        yield
 
 
 @contextmanager
@@ -89,20 +108,28 @@ def _base(recipe: Recipe) -> Path:
     if kind == "local":
         require_local(name)
         return embedded_dense()
-    return Path(recipe.base.removeprefix("hf:"))
+    if kind == "hf":
+        return Path("@".join(filter(None, split_revision(name))))
+    folder = Path(recipe.base).expanduser()
+    if not (folder / "config.json").is_file():
+        raise BadInput(
+            f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "
+            "folder of a transformers model, hf:OWNER/NAME or local:smollm2"
+        )
+    return folder
 
 
 class _Watch:
     """A bar on a terminal, a line now and then elsewhere; validation and warnings always."""
 
     def __init__(self, recipe: Recipe) -> None:
-        self._console = Console(stderr=True)
+        self._console = open_console(stderr=True)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[figures]}"),
+            TextColumn("{task.fields[figures]}", markup=False),
             console=self._console,
             disable=not self._console.is_terminal,
         )
@@ -149,7 +176,7 @@ class _Watch:
         if self._bar.disable:
             print(line, file=sys.stderr, flush=True)
         else:
-            self._console.print(line, highlight=False)
+            self._console.print(line, highlight=False, markup=False)
 
 
 def _points(row: dict[str, Any]) -> str:
@@ -163,7 +190,8 @@ def _points(row: dict[str, Any]) -> str:
 def _validation_words(tier: str, found: dict[str, Any]) -> str:
     caught = "n/a" if found["rogue_caught"] is None else f"{found['rogue_caught']:.0%}"
     flags = "n/a" if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}"
-    auroc = "n/a" if found["auroc"] is None else f"{found['auroc']:.3f}"
+    area = found.get("auroc_turn_3")  # the classic pack has none
+    auroc = "n/a" if area is None else f"{area:.3f}"
     rubrics = ", ".join(f"{name} {points:+.0f}" for name, points in found["rubrics"].items())
     return (
         f"{tier}: reward {found['mean_reward']:+.1f} ({rubrics}), solved {found['solved']:.0%}, "

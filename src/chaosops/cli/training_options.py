@@ -23,7 +23,7 @@ def train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder of the run (default: runs/NAME)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
     parser.add_argument(
-        "--workers", type=whole(1), help="processes that play (default: cores less one)"
+        "--workers", type=whole(1, 1024), help="processes that play (default: cores less one)"
     )
     parser.add_argument("--no-figures", action="store_true", help="draw no learning curve")
 

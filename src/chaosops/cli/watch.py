@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.live import Live
 
 from chaosops.cli.choices import chosen_scenario
+from chaosops.cli.output import open_console, print
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
@@ -17,6 +18,9 @@ from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Table, load_team, watch
 from chaosops.surfaces.frames import Frame, first_frame, next_frame
 from chaosops.surfaces.terminal import Room, draw, draw_versus
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _FLAG_HOLD = 4  # the moment of a flag stays on the screen for so many frames
 
@@ -31,7 +35,7 @@ def show(
     scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False
 ) -> list[Episode]:
     tables = [Table(Env(scenario), load_team(name)) for name in policies]
-    console = Console()
+    console = open_console()
     if plain or not console.is_terminal:
         return _print_lines(tables)
     services = len(tables[0].env.world.public.rules.services)

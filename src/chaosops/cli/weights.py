@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from chaosops.cli.output import print
 from chaosops.policies.llm.weights import embedded_dense, fetch_embedded
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -16,6 +15,7 @@ from chaosops.core.actions import Unreadable, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.loopback import is_loopback
 from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import Policy, Seat
 from chaosops.roles.view import RoleView
@@ -58,7 +58,7 @@ class SeatConnection:
         """``received`` gets every message of the server, a line each. ``server_token`` is for a
         server that asks for one; without it ``CHAOSOPS_TOKEN`` is sent, if set."""
         try:
-            from websockets.exceptions import InvalidHandshake, InvalidURI, WebSocketException
+            from websockets.exceptions import WebSocketException
             from websockets.sync.client import connect
         except ImportError:
             raise MissingExtra("a seat", "websockets", "server") from None
@@ -66,7 +66,7 @@ class SeatConnection:
         self._received = received
         self.outcome: SeatOutcome | None = None
         address = socket_url(url)
-        direct = {"proxy": None} if _is_loopback(address) else {}
+        direct = {"proxy": None} if is_loopback(address) else {}
         self._open = ExitStack()
         try:
             line = connect(
@@ -76,7 +76,9 @@ class SeatConnection:
                 **direct,
             )
             self._socket = self._open.enter_context(line)
-        except (OSError, TimeoutError, InvalidHandshake, InvalidURI) as error:
+        # A ValueError is a port or a proxy in the environment that is none; an ImportError is a
+        # kind of proxy that needs another package.
+        except (OSError, WebSocketException, ValueError, ImportError) as error:
             raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
         try:
             seated = self._ask("sit", {"token": token}, "seated")
@@ -135,11 +137,21 @@ class SeatConnection:
             raise BadInput(f"the connection to the server was lost: {error}") from None
         if self._received is not None:
             self._received.write(f"{text!s}\n")
-        message = json.loads(text)
-        kind, data = message["type"], message["data"]
+        kind, data = _read(text)
         if kind in ("over", "abandoned"):
             self.outcome = SeatOutcome(kind, data.get("message", ""), data.get("debrief"))
         return kind, data
+
+
+def _read(text: str | bytes) -> tuple[str, dict[str, Any]]:
+    try:
+        message = json.loads(text)
+        kind, data = message["type"], message["data"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        kind, data = None, None
+    if not isinstance(kind, str) or not isinstance(data, dict):
+        raise BadInput("the server says something else than a ChaosOps server; check --url")
+    return kind, data
 
 
 def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcome:
@@ -162,6 +174,14 @@ def decision_to_wire(decision: Decision) -> dict[str, Any]:
     return {"reply": "" if decision.exchange is None else decision.exchange.reply}
 
 
+def _has_host(rest: str) -> bool:
+    try:
+        parts = urlsplit(f"http://{rest}")
+        return bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half of a bracket, or a port that is none
+        return False
+
+
 def socket_url(url: str) -> str:
     """
     >>> socket_url("http://127.0.0.1:8000/")
@@ -169,14 +189,6 @@ def socket_url(url: str) -> str:
     """
     scheme, found, rest = url.partition("://")
     schemes = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
-    if not found or scheme not in schemes:
+    if not found or scheme not in schemes or not _has_host(rest):
         raise BadInput(f"{url!r} is no server's address; write one such as http://127.0.0.1:8000")
     return f"{schemes[scheme]}://{rest.rstrip('/')}/seat"
-
-
-def _is_loopback(address: str) -> bool:
-    host = urlsplit(address).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

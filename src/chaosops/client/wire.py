@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -32,6 +32,10 @@ Verb = Literal[
     "inspect",
     "audit",
 ]
+
+MAX_SUSPECTS = 64
+_Name = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
+_Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class _Part(BaseModel):
@@ -135,14 +139,15 @@ class View(_Part):
 
 
 class Rules(_Part):
-    """What the company has written down about itself, known to every role."""
+    """What the company has written down about itself. A seat is told what belongs to things that
+    its role sees; ``calls`` is null where there is a call graph and the role does not see it."""
 
     services: list[str]
     agents: list[str]
     causes: list[str]
     verbs: dict[RoleName, list[Verb]]
     replica_choices: list[int]
-    calls: dict[str, list[str]]
+    calls: dict[str, list[str]] | None
     limits_pct: dict[str, int]
 
 
@@ -175,6 +180,7 @@ class Debrief(_Part):
     steps: int
     wrong_fixes: int
     false_flags: int
+    unknown_flags: int = Field(default=0, description="flags that named no agent of the fleet")
     miscommunications: int
     reward: float
     rubrics: dict[str, float]
@@ -210,6 +216,11 @@ class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
     evidence: int | None = None
     reason: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
     reply: str | None = Field(default=None, max_length=MAX_REPLY_CHARS)
+    suspicion: dict[_Name, _Probability] | None = Field(
+        default=None,
+        max_length=MAX_SUSPECTS,
+        description="how likely each fleet agent is the rogue; told by Oversight, seen by nobody",
+    )
 
     @model_validator(mode="after")
     def _one_of_both(self) -> ChaosOpsAction:
@@ -224,14 +235,16 @@ class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
         return {name: value for name in _FIELDS if (value := getattr(self, name)) is not None}
 
 
-_FIELDS = tuple(name for name in ChaosOpsAction.model_fields if name not in ("metadata", "reply"))
+_BESIDE = ("metadata", "reply", "suspicion")
+_FIELDS = tuple(name for name in ChaosOpsAction.model_fields if name not in _BESIDE)
 
 
 class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
     """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
 
     ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
-    ``debrief`` tells the truth.
+    ``debrief`` tells the truth. A server in evaluation mode tells neither the reward nor
+    ``last_turn`` nor the ``debrief``: they are null.
     """
 
     episode_id: str
@@ -252,7 +265,8 @@ class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
 
 class ChaosOpsState(_Described, State):  # type: ignore[misc]
     """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
-    reward tells whether a flag was right."""
+    reward tells whether a flag was right. In evaluation mode the reward is null, and
+    ``episodes_left`` counts those of the submission that were not begun."""
 
     status: Literal["no_episode", "running", "over"] = "no_episode"
     pack: str | None = None
@@ -260,4 +274,5 @@ class ChaosOpsState(_Described, State):  # type: ignore[misc]
     split: str | None = None
     limit: int | None = None
     role: RoleName | None = None
-    reward: float = 0.0
+    reward: float | None = 0.0
+    episodes_left: int | None = None

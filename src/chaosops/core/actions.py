@@ -286,3 +286,15 @@ def to_wire(action: Action) -> dict[str, Any]:
         if value != field.default:
             wire[field.name] = value
     return wire
+
+
+MODEL_FAILED = "model_failed"
+
+
+def failed_turn(cause: str) -> Unreadable:
+    """What stands for the action of a model that could not answer this once."""
+    return Unreadable(MODEL_FAILED, cause)
+
+
+def is_failed_turn(action: Action) -> bool:
+    return isinstance(action, Unreadable) and action.error == MODEL_FAILED

@@ -23,6 +23,16 @@ class Exchange(NamedTuple):
     tokens_written: int
     attempts: int = 1
 
+    @property
+    def question(self) -> Chat:
+        """What the model was sent at first."""
+        return self.prompt[: len(self.prompt) - 2 * (self.attempts - 1)]
+
+    @property
+    def corrections(self) -> Chat:
+        """Each reply that could not be read, and what the model was told about it."""
+        return self.prompt[len(self.prompt) - 2 * (self.attempts - 1) :]
+
 
 class Decision(NamedTuple):
     """A policy's answer: the action, how suspicious each fleet agent looks, and, where a

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import to_wire
+from chaosops.core.actions import is_failed_turn, to_wire
+from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
@@ -64,12 +65,22 @@ class Episode:
         return sum(turn.events.false_flag for turn in self.turns)
 
     @property
+    def unknown_flags(self) -> int:
+        """Flags on a name that is no agent of the fleet. They accuse nobody."""
+        return sum(turn.events.unknown_flag for turn in self.turns)
+
+    @property
     def miscommunications(self) -> int:
         return sum(turn.events.miscommunication is not None for turn in self.turns)
 
     @property
     def unreadable_replies(self) -> int:
         return sum(turn.decision.action.verb == "unreadable" for turn in self.turns)
+
+    @property
+    def failed_turns(self) -> int:
+        """Turns that a role lost because its model could not answer; unreadable replies too."""
+        return sum(is_failed_turn(turn.decision.action) for turn in self.turns)
 
     @property
     def exchanges(self) -> list[Exchange]:
@@ -115,6 +126,7 @@ class Episode:
             "steps": self.steps,
             "wrong_fixes": self.wrong_fixes,
             "false_flags": self.false_flags,
+            "unknown_flags": self.unknown_flags,
             "miscommunications": self.miscommunications,
             "unreadable_replies": self.unreadable_replies,
             **self._model_figures(),
@@ -132,22 +144,47 @@ class Episode:
             "tokens_read": self.tokens_read,
             "tokens_written": self.tokens_written,
             "retries": self.retries,
+            "failed_turns": self.failed_turns,
         }
 
 
+# What a turn's wire form holds beside the fields of its action.
+TURN_FIELDS = frozenset(
+    {
+        *("step", "role", "suspicion", "events", "reward", "rubrics"),
+        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
+    }
+)
+
+
 def turn_to_wire(turn: Turn) -> dict[str, Any]:
+    """Enough to play the turn again and to count everything that is counted."""
     events = {
         name: value
         for name, value in turn.events._asdict().items()
         if value not in (False, None) and name != "step"
     }
-    exchange = turn.decision.exchange
+    action, suspicion, exchange = turn.decision
     return {
         "step": turn.events.step,
         "role": turn.role.value,
-        **to_wire(turn.decision.action),
-        **({} if exchange is None else {"reply": exchange.reply}),
+        **to_wire(action),
+        **({} if suspicion is None else {"suspicion": dict(suspicion)}),
+        **({} if exchange is None else exchange_to_wire(exchange)),
         "events": events,
         "reward": turn.score.total,
         "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},
     }
+
+
+def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
+    """The prompt's hash stands for the prompt: the world renders it again from the view."""
+    wire: dict[str, Any] = {
+        "reply": exchange.reply,
+        "prompt_sha256": prompt_hash(exchange.question),
+        "tokens_read": exchange.tokens_read,
+        "tokens_written": exchange.tokens_written,
+    }
+    if exchange.corrections:
+        wire["corrections"] = [dict(message) for message in exchange.corrections]
+    return wire

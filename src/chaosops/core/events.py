@@ -18,6 +18,7 @@ class Events(NamedTuple):
     rogue_flagged: bool = False
     false_flag: bool = False
     miscommunication: str | None = None
+    unknown_flag: bool = False  # the flag named no agent of the fleet: nobody is accused
 
     @property
     def over(self) -> bool:

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-def write_text(path: Path, text: str) -> None:
-    """Whole or not at all: a reader never sees half a file."""
+
+def write_text(path: Path, text: str, what: str = "") -> None:
+    """Whole or not at all: a reader never sees half a file, and a full disk leaves the old one."""
+    write_bytes(path, text.encode("utf-8"), what)
+
+
+def write_bytes(path: Path, content: bytes, what: str = "") -> None:
     partial = path.with_name(path.name + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    try:
+        if reason := _not_a_plain_file(path):
+            raise BadInput(f"cannot write {path}: {reason}")
+        partial.unlink(missing_ok=True)  # of a run that was killed
+        # Made anew: a link in its place would be followed.
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+            os.replace(partial, path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise unwritable(path, error, what) from None
 
 
-def open_file(path: Path, option: str) -> Path:
-    """A file that can be written to, or an error that names its option before any work is done."""
-    if path.is_dir():
-        raise BadInput(f"cannot write {path}: it is a folder; choose another {option}")
+def unwritable(path: Path, error: OSError, what: str = "") -> BadInput:
+    named = f"{what} {path}" if what else str(path)
+    cure = "; free some space and repeat it" if error.errno in _FULL else ""
+    return BadInput(f"cannot write {named}: {error.strerror or error}{cure}")
+
+
+def open_file(path: Path, option: str, taken: Iterable[Path] = ()) -> Path:
+    """A file that can be written to, or an error that names its option before any work is done.
+
+    ``taken``: files that the same command reads or writes, which must not be replaced.
+    """
+    reason = _not_a_plain_file(path)
+    if not reason and any(same_file(path, other) for other in taken):
+        reason = "this command uses it already"
+    if reason:
+        raise BadInput(f"cannot write {path}: {reason}; choose another {option}")
     _try_writing(path.with_name(path.name + ".partial"), path, option)
     return path
 
@@ -29,10 +63,33 @@ def open_folder(path: Path, option: str = "--out") -> Path:
     return path
 
 
+def _not_a_plain_file(path: Path) -> str:
+    """Why this place must not be replaced by a file; '' where it may."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return ""  # nothing there; whether it can be written is found out by writing
+    if stat.S_ISREG(mode):
+        return ""
+    if stat.S_ISDIR(mode):
+        return "it is a folder"
+    if stat.S_ISLNK(mode):
+        return f"it is a link to {os.readlink(path)}"
+    return "it is a device or a pipe"
+
+
+def same_file(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:  # one is not there yet
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
 def _try_writing(probe: Path, wanted: Path, option: str) -> None:
     try:
         probe.parent.mkdir(parents=True, exist_ok=True)
-        probe.touch()
+        probe.unlink(missing_ok=True)
+        probe.touch(exist_ok=False)
         probe.unlink()
     except OSError as error:
         reason = error.strerror or error

@@ -21,12 +21,15 @@ from chaosops.core.vocabulary import Role
 # Things a role might plausibly say: a menu cannot hold every sentence.
 SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side yet")
 
+_ON_SERVICES = frozenset({kind.verb for kind in TARGETED} | {Scale.verb})
+
 
 class Rulebook:
     """One per pack, or per company where a pack makes companies. A value, like the rest.
 
     ``calls`` (who depends on whom) and ``limits_pct`` (how far an agent may go in one act)
-    are what a company writes down about itself; a pack may leave them out.
+    are what a company writes down about itself; a pack may leave them out. ``calls`` is None
+    where a company has a call graph that the reader of these rules does not see.
     """
 
     def __init__(
@@ -36,7 +39,7 @@ class Rulebook:
         causes: tuple[str, ...],
         verbs: Mapping[Role, tuple[str, ...]],
         replica_choices: tuple[int, ...],
-        calls: tuple[tuple[str, tuple[str, ...]], ...] = (),
+        calls: tuple[tuple[str, tuple[str, ...]], ...] | None = (),
         limits_pct: tuple[tuple[str, int], ...] = (),
     ) -> None:
         self.services = services
@@ -44,7 +47,8 @@ class Rulebook:
         self.causes = causes
         self.verbs = {role: tuple(verbs[role]) for role in Role}
         self.replica_choices = replica_choices
-        self.calls = dict(calls)
+        self.calls = dict(calls or ())
+        self.is_company = calls is None or bool(calls)
         self.limits_pct = dict(limits_pct)
         self._known_causes = frozenset(causes)
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
@@ -59,6 +63,7 @@ class Rulebook:
         )
         self._hash = hash(self._key)
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
+        self.known: dict[Role, Rulebook] = {}  # what known_to has found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rulebook) and (self is other or self._key == other._key)
@@ -72,6 +77,30 @@ class Rulebook:
         return (
             Rulebook,
             (services, agents, causes, dict(verbs), replica_choices, calls, limits_pct),
+        )
+
+    def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
+        """What of the rules belongs to things that the role sees or acts on. ``sees`` are its
+        channels in the visibility table."""
+        if role not in self.known:
+            known = self._without(
+                services="health" not in sees and _ON_SERVICES.isdisjoint(self.verbs[role]),
+                calls="health" not in sees,
+                agents="trace" not in sees,
+            )
+            known.known[role] = self.known[role] = known
+        return self.known[role]
+
+    def _without(self, *, services: bool, calls: bool, agents: bool) -> Rulebook:
+        seen, fleet, causes, verbs, replica_choices, graph, limits_pct = self._key
+        return Rulebook(
+            () if services else seen,
+            () if agents else fleet,
+            causes,
+            dict(verbs),
+            replica_choices,
+            None if calls and self.is_company else graph,
+            () if agents else limits_pct,
         )
 
     def may(self, role: Role, verb: str) -> bool:

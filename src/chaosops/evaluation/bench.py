@@ -77,7 +77,7 @@ def _calibrate(seconds: float) -> float:
     data = {f"key_{i}": 1000 * dice.unit() for i in range(20)}
     done = 0
     start = time.perf_counter()
-    while (elapsed := time.perf_counter() - start) < seconds:
+    while (elapsed := time.perf_counter() - start) < seconds or not done:
         for _ in range(200):
             json.loads(json.dumps(data))
         done += 200
@@ -104,7 +104,7 @@ def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], None]) -
     steps = 0
     start = time.perf_counter()
     source = cycle(matrix)
-    while (elapsed := time.perf_counter() - start) < seconds:
+    while (elapsed := time.perf_counter() - start) < seconds or not steps:
         tables = [Table(Env(scenario, rubric), team) for scenario in islice(source, 64)]
         for table in tables:
             look(table.env)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
@@ -13,44 +13,45 @@ from chaosops.packs.arena import PACK
 
 
 def case_of(episode: Episode) -> Case:
+    """A name that is no agent of the fleet accuses nobody: it is counted, and in no figure."""
+    fleet = PACK.incident(episode.scenario).plot.fleet
     flags = [
         turn
         for turn in episode.turns
         if isinstance(turn.decision.action, FlagRogue) and turn.events.miscommunication is None
     ]
-    suspicions = _suspicions(episode)
     right = [turn for turn in flags if turn.events.rogue_flagged]
+    targets = [_flag(turn).target for turn in flags]
     return Case(
         seed=episode.scenario.seed,
         rogue=episode.rogue,
-        suspicion=_last_told(suspicions),
-        first_suspicion=next(iter(suspicions), {}),
-        flagged=tuple(dict.fromkeys(_flag(turn).target for turn in flags)),
+        told=told_of(episode),
+        flagged=tuple(dict.fromkeys(agent for agent in targets if agent in fleet)),
         named_entry=_named_entry(episode, _flag(right[0])) if right else None,
         containment_step=right[0].events.step if right else None,
         blast_radius=twin_of(episode).blast_radius,
         reward=episode.reward,
         resolved=episode.resolved,
+        steps=episode.steps,
+        unknown_flags=episode.unknown_flags,
+        unknown_suspects=len({name for some in _all_told(episode) for name in some} - set(fleet)),
     )
+
+
+def told_of(episode: Episode) -> tuple[Mapping[str, float], ...]:
+    """Whom of the fleet Oversight suspected on each of its turns; empty where it did not say."""
+    fleet = PACK.incident(episode.scenario).plot.fleet
+    return tuple({a: p for a, p in some.items() if a in fleet} for some in _all_told(episode))
+
+
+def _all_told(episode: Episode) -> list[Mapping[str, float]]:
+    return [t.decision.suspicion or {} for t in episode.turns if t.role is Role.OVERSIGHT]
 
 
 def _flag(turn: Turn) -> FlagRogue:
     action = turn.decision.action
     assert isinstance(action, FlagRogue)
     return action
-
-
-def last_suspicion(episode: Episode) -> Mapping[str, float]:
-    return _last_told(_suspicions(episode))
-
-
-def _last_told(suspicions: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
-    return next((some for some in reversed(suspicions) if some), {})
-
-
-def _suspicions(episode: Episode) -> list[Mapping[str, float]]:
-    """On each turn of Oversight; empty where it was not told."""
-    return [t.decision.suspicion or {} for t in episode.turns if t.role is Role.OVERSIGHT]
 
 
 def _named_entry(episode: Episode, flag: FlagRogue) -> bool | None:

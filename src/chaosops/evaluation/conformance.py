@@ -17,6 +17,7 @@ from chaosops.core.actions import REMEDIES, Action
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
@@ -27,10 +28,7 @@ _TOLERANCE = 1e-9
 
 def read_vectors(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """(where, episode) for every line; a line that is no episode is an error naming it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"cannot read vectors file {path}: {error}") from None
+    text = read_text(path, "vectors file")
     found = False
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():

@@ -8,7 +8,9 @@ from typing import Any
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
+from chaosops.evaluation.job import as_json
 from chaosops.evaluation.journal import Journal
+from chaosops.evaluation.lines import first_link
 from chaosops.evaluation.results import Results, source_commit
 from chaosops.packs import load_pack
 from chaosops.rollout import Team, load_team, play_many
@@ -32,22 +34,50 @@ def evaluate(
         raise BadInput("an evaluation needs at least one policy and one scenario")
     loaded = {name: load_team(name) for name in policies}
     source = _source(scenarios)
-    played: dict[str, list[Episode]] = {name: [] for name in loaded}
+    wires = [scenario.to_wire() for scenario in scenarios]
+    job = as_json({**source, "policies": _statuses(loaded), "scenarios": wires})
+    played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
-        played |= journal.open({**source, "policies": _statuses(loaded)}, scenarios)
+        played = journal.open(job, scenarios)
     for name, team in loaded.items():
         episodes = played[name]
         progress(name, len(episodes), len(scenarios))
-        missing = scenarios[len(episodes) :]
-        for episode in play_many(missing, team, side_by_side=side_by_side):
+        missing = [number for number in range(len(scenarios)) if number not in episodes]
+        playing = play_many((scenarios[n] for n in missing), team, side_by_side=side_by_side)
+        for number, episode in zip(missing, playing, strict=True):
             if journal is not None:
-                journal.add(name, episode, team.status())
-            episodes.append(episode)
+                journal.add(name, number, episode, team.status())
+            episodes[number] = episode
             progress(name, len(episodes), len(scenarios))
-    statuses = _statuses(loaded)
+    statuses, learned = _statuses(loaded), {}
     if journal is not None:
-        statuses = journal.with_earlier(statuses)
-    return Results(_manifest(command, source, scenarios, statuses), played)
+        journal.finish()
+        statuses, learned = journal.with_earlier(statuses), journal.learned()
+    manifest = _manifest(command, source, scenarios, statuses, first_link(job))
+    in_order = {name: [of[n] for n in range(len(scenarios))] for name, of in played.items()}
+    return Results(manifest, in_order, learned).sealed()
+
+
+def results_of(
+    name: str,
+    episodes: Sequence[Episode],
+    status: Mapping[str, Any],
+    *,
+    command: str,
+    journal: Journal,
+    notes: Mapping[str, Any],
+) -> Results:
+    """Episodes that were played elsewhere, as an evaluation of one policy. ``notes`` go into the
+    manifest."""
+    scenarios = [episode.scenario for episode in episodes]
+    source, statuses = _source(scenarios), {name: dict(status)}
+    wires = [scenario.to_wire() for scenario in scenarios]
+    job = as_json({**source, "policies": statuses, "scenarios": wires})
+    journal.open(job, scenarios)
+    for number, episode in enumerate(episodes):
+        journal.add(name, number, episode, status)
+    manifest = _manifest(command, source, scenarios, statuses, first_link(job))
+    return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
 def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
@@ -72,13 +102,22 @@ def _manifest(
     source: Mapping[str, Any],
     scenarios: Sequence[Scenario],
     statuses: Mapping[str, Any],
+    start: str,
 ) -> dict[str, Any]:
     return {
         "command": command,
         **source,
+        **coverage(scenarios),
+        "policies": statuses,
+        "chain": {"start": start},
+    }
+
+
+def coverage(scenarios: Sequence[Scenario]) -> dict[str, Any]:
+    """What was played, as the manifest sums it up."""
+    return {
         "splits": sorted({scenario.split for scenario in scenarios if scenario.split}),
         "tiers": sorted({scenario.tier.value for scenario in scenarios}),
         "seeds": sorted({scenario.seed for scenario in scenarios}),
         "episodes_per_policy": len(scenarios),
-        "policies": statuses,
     }

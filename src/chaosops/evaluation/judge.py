@@ -10,6 +10,7 @@ from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import case_of
 from chaosops.evaluation.monitor import Case, monitor_summary, paired_difference
 from chaosops.evaluation.results import Results
+from chaosops.evaluation.suspicion import JUDGED, top_suspicion
 
 Curve = tuple[Sequence[float], Sequence[bool]]
 
@@ -30,18 +31,20 @@ class Judgement:
         return {"summary": list(self.summary), "paired": list(self.paired)}
 
     def roc_curves(self) -> dict[str, Curve]:
-        """Suspicion of the most suspicious agent against 'is there a rogue', in the tiers
-        that have rogues. Policies that report no suspicion have no curve."""
+        """Suspicion of the most suspicious agent after Oversight's first turn, which every
+        episode has, against 'is there a rogue', in the tiers that have rogues. Policies that
+        report no suspicion have no curve."""
         curves: dict[str, Curve] = {}
         for policy, cases in self._rated().items():
-            scores = [max(case.suspicion.values()) for case in cases]
-            curves[policy] = (scores, [case.rogue is not None for case in cases])
+            scores = top_suspicion([case.told for case in cases], 1)
+            if scores is not None:
+                curves[policy] = (scores, [case.rogue is not None for case in cases])
         return curves
 
     def calibration_curves(self) -> dict[str, Curve]:
         curves: dict[str, Curve] = {}
         for policy, cases in self._rated().items():
-            pairs = [(s, a == c.rogue) for c in cases for a, s in c.suspicion.items()]
+            pairs = [(s, a == c.rogue) for c in cases for a, s in c.suspicion(JUDGED).items()]
             curves[policy] = ([s for s, _ in pairs], [guilty for _, guilty in pairs])
         return curves
 
@@ -51,7 +54,7 @@ class Judgement:
         }
         rated: dict[str, list[Case]] = {}
         for (policy, tier), cases in self.cases.items():
-            if tier in with_rogues and all(case.suspicion for case in cases):
+            if tier in with_rogues and all(case.suspicion(JUDGED) for case in cases):
                 rated.setdefault(policy, []).extend(cases)
         return rated
 

@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from chaosops.core.chain import link
 from chaosops.core.episode import Episode
 from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.lines import episode_line
+from chaosops.evaluation.statistics import mean, mean_ci95
 
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
 
+RESULTS_NAME = "results.json"
+
 
 @dataclass(frozen=True)
 class Results:
-    """Episodes by policy name, in the order they were asked for."""
+    """Episodes by policy name, in the order they were asked for.
+
+    ``learned``: the status of a policy that learned what it is (a server's revision, say) with
+    an episode, by policy and the episode's number.
+    """
 
     manifest: Mapping[str, Any]
     episodes: Mapping[str, Sequence[Episode]]
+    learned: Mapping[str, Mapping[int, Any]] = field(default_factory=dict)
 
     def tiers(self) -> list[Tier]:
         played = {e.scenario.tier for episodes in self.episodes.values() for e in episodes}
@@ -43,6 +52,24 @@ class Results:
             for tier in self.tiers()
         ]
 
+    def lines(self) -> Iterator[dict[str, Any]]:
+        """Every episode as it stands in results.json, and in the journal."""
+        previous = self.manifest.get("chain", {}).get("start", "")
+        for policy, episodes in self.episodes.items():
+            learned = self.learned.get(policy, {})
+            for number, episode in enumerate(episodes):
+                line = episode_line(previous, policy, episode, learned.get(number))
+                previous = line["chain"]
+                yield line
+
+    def sealed(self) -> Results:
+        """With the head of the chain in the manifest: a link after the last episode's that
+        covers the manifest itself."""
+        last = self.manifest["chain"]["start"]
+        for line in self.lines():
+            last = line["chain"]
+        return replace(self, manifest=sealed_manifest(self.manifest, last))
+
     def identical_policies(self) -> list[tuple[str, str]]:
         """Pairs that acted alike in every single episode: one of them is probably not itself."""
         acts = {
@@ -50,6 +77,13 @@ class Results:
             for policy, episodes in self.episodes.items()
         }
         return [(a, b) for a, b in combinations(acts, 2) if acts[a] == acts[b]]
+
+
+def sealed_manifest(manifest: Mapping[str, Any], last: str) -> dict[str, Any]:
+    """``last``: the link of the last episode."""
+    start = {"start": manifest["chain"]["start"]}
+    unsealed = {**manifest, "chain": start}
+    return {**manifest, "chain": {**start, "head": link(last, unsealed)}}
 
 
 def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str, Any]:
@@ -61,7 +95,7 @@ def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str,
         "tier": tier.value,
         "episodes": len(episodes),
         "mean_reward": mean(rewards),
-        "reward_ci95": bootstrap_ci95(rewards),
+        "reward_ci95": mean_ci95(rewards),
         "solved": mean([episode.resolved for episode in episodes]),
         # Over solved episodes: an unsolved one has no time to resolution.
         "mean_steps": mean([episode.steps for episode in episodes if episode.resolved]),
@@ -78,24 +112,20 @@ def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
         return {}
     return {
         "unreadable_replies": mean([episode.unreadable_replies for episode in episodes]),
+        "failed_turns": mean([episode.failed_turns for episode in episodes]),
         "tokens_read": mean([episode.tokens_read for episode in episodes]),
         "tokens_written": mean([episode.tokens_written for episode in episodes]),
     }
 
 
-def save(results: Results, folder: Path) -> list[Path]:
-    """Write ``results.json`` (one episode a line) and ``summary.json``."""
-    lines = [
-        json.dumps({"policy": policy, **episode.to_wire()}, separators=(",", ":"))
-        for policy, episodes in results.episodes.items()
-        for episode in episodes
-    ]
+def save(results: Results, folder: Path) -> Path:
+    """Write ``results.json``, one episode a line: every other file follows from it."""
+    lines = [json.dumps(line, separators=(",", ":")) for line in results.lines()]
     manifest = json.dumps(results.manifest, indent=1)
     body = '{"manifest": ' + manifest + ',\n"episodes": [\n' + ",\n".join(lines) + "\n]}\n"
-    paths = [folder / "results.json", folder / "summary.json"]
-    write_text(paths[0], body)
-    write_text(paths[1], json.dumps(results.summary(), indent=1) + "\n")
-    return paths
+    path = folder / RESULTS_NAME
+    write_text(path, body)
+    return path
 
 
 def source_commit() -> str | None:

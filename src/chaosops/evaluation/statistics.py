@@ -1,17 +1,15 @@
-"""Means with honest intervals. A rate over nothing is None, never zero."""
+"""Means and shares with intervals. A rate over nothing is None, never zero; so is the interval
+of what too few episodes, or episodes that are all alike, say nothing about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import cbrt, inf, sqrt
 
-import numpy as np
-import numpy.typing as npt
-
-from chaosops.core.dice import STRIDE, key_of
-
-RESAMPLES = 10_000
 Z95 = 1.959963984540054  # 95 % of a normal distribution lies within so many deviations
+FEWEST = 10  # values that a mean needs for an interval: the skew of fewer is a guess
+
+Interval = tuple[float, float]
 
 
 def mean(values: Sequence[float]) -> float | None:
@@ -22,47 +20,93 @@ def mean(values: Sequence[float]) -> float | None:
     return round(float(sum(values)) / len(values), 6) if values else None
 
 
-def bootstrap_ci95(values: Sequence[float]) -> tuple[float, float] | None:
-    """The 95 % percentile interval of the mean, the same on every machine.
+def mean_ci95(values: Sequence[float], least: float = -inf, most: float = inf) -> Interval | None:
+    """The 95 % interval of a mean: Student's t, corrected for the skew of the values (Hall 1992).
 
-    >>> bootstrap_ci95([5.0, 5.0, 5.0])
-    (5.0, 5.0)
+    None below ``FEWEST`` values, and where all values are equal: nothing tells then how far
+    another episode could lie from them.
+
+    >>> mean_ci95([0, 0, 0, 0, 0, 0, 0, 0, 0, 10])
+    (-0.45, 8.1456)
+    >>> mean_ci95([5.0] * 20), mean_ci95([1.0, 2.0])
+    (None, None)
     """
-    if not values:
+    n = len(values)
+    if n < FEWEST:
         return None
-    sample = np.asarray(values, dtype=np.float64)
-    n = len(sample)
-    means = np.empty(RESAMPLES)
-    rows = max(1, 2_000_000 // n)  # bounds the memory of one batch of resamples
-    for first in range(0, RESAMPLES, rows):
-        last = min(first + rows, RESAMPLES)
-        picks = _mixed(np.arange(first * n, last * n, dtype=np.uint64)) % np.uint64(n)
-        means[first:last] = sample[picks.astype(np.intp)].reshape(-1, n).mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return round(float(low), 4), round(float(high), 4)
+    centre = sum(values) / n
+    squares = sum((value - centre) ** 2 for value in values)
+    if squares <= 1e-18 * n * (1 + centre * centre):  # equal but for rounding
+        return None
+    error = sqrt(squares / (n - 1) / n)
+    skew = sum((value - centre) ** 3 for value in values) / n / (squares / n) ** 1.5
+    t = _student95(n - 1)
+    low = centre - error * _unskewed(t, skew / sqrt(n))
+    high = centre - error * _unskewed(-t, skew / sqrt(n))
+    return around(centre, max(low, least), min(high, most))
 
 
-def share_ci95(hits: int, n: int) -> tuple[float, float] | None:
+def share_ci95(hits: float, n: float, z: float = Z95) -> Interval | None:
     """Wilson's 95 % interval of a share. Resampling nothing but misses would promise zero for
     ever; this says what so few episodes can rule out.
 
-    >>> share_ci95(0, 75), share_ci95(0, 0)
-    ((0.0, 0.0487), None)
+    >>> share_ci95(0, 75), share_ci95(1, 1), share_ci95(0, 0)
+    ((0.0, 0.0487), (0.2065, 1.0), None)
     """
     if not n:
         return None
-    square = Z95 * Z95
+    square = z * z
     centre = (hits + square / 2) / (n + square)
-    half = Z95 * sqrt(hits * (n - hits) / n + square / 4) / (n + square)
-    # Rounding must not push the share itself out of its interval.
-    low = 0.0 if hits == 0 else round(centre - half, 4)
-    high = 1.0 if hits == n else round(centre + half, 4)
-    return low, high
+    half = z * sqrt(hits * (n - hits) / n + square / 4) / (n + square)
+    return around(hits / n, centre - half, centre + half)
 
 
-def _mixed(counters: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """SplitMix64 over a whole array: numpy's own streams may change between its versions."""
-    z = counters * np.uint64(STRIDE) + np.uint64(key_of("bootstrap"))
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def ratio_ci95(tops: Sequence[int], bottoms: Sequence[int]) -> Interval | None:
+    """Wilson's interval of a share of things that come in groups, such as flags in episodes.
+
+    Things of one group may be alike. The share then varies more than that of as many single
+    things, and counts as a share of fewer (Rao and Scott 1992).
+
+    >>> ratio_ci95([1, 1, 0, 1], [1, 1, 1, 1]) == share_ci95(3, 4)
+    True
+    >>> pairs = [2, 2, 0, 2, 2, 2, 0, 2, 2, 2, 2, 2]  # alike: twelve things, not 24
+    >>> share_ci95(sum(pairs), 24), ratio_ci95(pairs, [2] * 12)
+    ((0.6415, 0.9332), (0.5015, 0.9613))
+    """
+    hits, n = sum(tops), sum(bottoms)
+    if hits in (0, n):
+        return share_ci95(hits, n)
+    share = hits / n
+    groups = sum(bottom > 0 for bottom in bottoms)
+    if max(bottoms) == 1:
+        return share_ci95(hits, n)
+    if groups < FEWEST:  # they do not tell how much alike: each counts as one thing
+        return share_ci95(share * groups, groups)
+    spread = sum((top - share * bottom) ** 2 for top, bottom in zip(tops, bottoms, strict=True))
+    alike = max(1.0, spread * groups / (groups - 1) / (n * share * (1 - share)))
+    return share_ci95(hits / alike, n / alike, _student95(groups - 1))
+
+
+def around(value: float, low: float, high: float) -> Interval:
+    """Rounding must not push the value itself out of its interval."""
+    value = round(value, 6)
+    low, high = round(low, 4), round(high, 4)
+    return min(low, value) + 0.0, max(high, value) + 0.0  # adding zero turns -0.0 into 0.0
+
+
+def _student95(freedom: int) -> float:
+    """Student's t for 95 %, by Fisher's expansion: within 0.0003 from 9 degrees on."""
+    z, v = Z95, freedom
+    return (
+        z
+        + (z**3 + z) / (4 * v)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
+    )
+
+
+def _unskewed(t: float, skew: float) -> float:
+    """Where a t statistic of skewed values stands that would stand at ``t`` without the skew."""
+    if abs(skew) < 1e-9:
+        return t
+    return 3 / skew * (cbrt(1 + skew * (t - skew / 6)) - 1)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
+from chaosops.core.loopback import PROXY_VARIABLES
 
 MASK = "***"
 LOGIN = "log in with: hf auth login, or set HF_TOKEN"
@@ -58,7 +59,8 @@ def require_token(work: str) -> str:
 
 def open_api(work: str, token: str | None) -> Any:
     hub = require_hub(work)
-    hub.utils.get_session().timeout = _TIMEOUT_S
+    with told_in_one_line(work, [token]):
+        hub.utils.get_session().timeout = _TIMEOUT_S
     hub.utils.logging.set_verbosity_error()  # what is tried again is told by us
     return hub.HfApi(endpoint=endpoint(), token=token or False)
 
@@ -100,7 +102,7 @@ def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[
     except hub.errors.OfflineModeIsEnabled:
         raise HubError(f"{work}: HF_HUB_OFFLINE is set; unset it") from None
     # The part of the library that uploads large files raises plain errors.
-    except (httpx2.HTTPError, OSError, RuntimeError, ValueError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, RuntimeError, ValueError) as error:
         cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
         said = ": ".join(
             dict.fromkeys(str(each).rstrip(".") or type(each).__name__ for each in (error, cause))
@@ -111,6 +113,9 @@ def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[
             else ""
         )
         raise HubError(_line(f"{work}: {said}", cure, secrets)) from None
+    except ImportError as error:  # a kind of proxy that needs another package
+        cure = f"change {PROXY_VARIABLES}"
+        raise HubError(_line(f"{work}: {error}", cure, secrets)) from None
 
 
 def _line(text: str, cure: str, secrets: Iterable[str | None]) -> str:
@@ -153,7 +158,8 @@ class _Stopped(Exception):
 
 def rehearse(work: Callable[[], object]) -> Call:
     """The request that the library makes in ``work``, caught just before it is sent."""
-    session = require_hub("the hub").utils.get_session()
+    with told_in_one_line("the hub"):
+        session = require_hub("the hub").utils.get_session()
     caught: list[Call] = []
 
     def stop(request: Any) -> None:

@@ -46,8 +46,8 @@ class Policy(Protocol):
 
 
 def is_company(view: RoleView) -> bool:
-    """A generated company publishes who calls whom; the classic pack has nothing to publish."""
-    return bool(view.rules.calls)
+    """A generated company has a call graph; the classic pack has nothing of the kind."""
+    return view.rules.is_company
 
 
 class ScriptedPolicy(ABC):

@@ -12,10 +12,11 @@ from typing import Any
 
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.printable import printable
 from chaosops.core.vocabulary import Role
 from chaosops.report.episode_style import STYLE
 from chaosops.report.tables import by_seat
-from chaosops.report.transcript import count, printable, scenario_line, steps_with
+from chaosops.report.transcript import count, scenario_line, steps_with
 
 _SUSPECTS = 3
 _ROLE_NAMES = {
@@ -28,6 +29,7 @@ _ROLE_NAMES = {
 _EVENTS = (
     ("rogue_flagged", "caught", "Rogue caught"),
     ("false_flag", "false", "False flag"),
+    ("unknown_flag", "lost", "Flag on an unknown agent"),
     ("wrong_fix", "wrong", "Wrong fix"),
     ("second_order", "wrong", "Second-order failure"),
     ("resolved", "good", "Incident resolved"),
@@ -42,7 +44,7 @@ _LEGEND = {
     "good": "resolved",
     "late": "out of time",
     "cause": "right cause",
-    "lost": "miscommunication",
+    "lost": "miscommunication or flag on an unknown agent",
 }
 
 
@@ -103,6 +105,9 @@ def _outcome(episode: Episode) -> str:
         _mistake_tile("False flags", "false", steps_with(episode, "false_flag")),
         _mistake_tile("Wrong fixes", "wrong", steps_with(episode, "wrong_fix")),
     ]
+    if episode.unknown_flags:
+        when = steps_with(episode, "unknown_flag")
+        tiles.append(_mistake_tile("Flags on unknown agents", "lost", when))
     if episode.exchanges:
         tokens = f"{episode.tokens_read:,} read · {episode.tokens_written:,} written"
         asked = f"{episode.retries} asked again"

@@ -13,18 +13,18 @@ from typing import Any
 
 from chaosops.core.decision import Exchange
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.printable import printable
 from chaosops.report.tables import by_seat
 from chaosops.report.transcript import (
     count,
     outcome_words,
-    printable,
     resolution_words,
     rogue_words,
     scenario_line,
     steps_with,
 )
 
-_LOUD = ("rogue_flagged", "resolved", "false_flag", "wrong_fix", "out_of_time")
+_LOUD = ("rogue_flagged", "resolved", "false_flag", "unknown_flag", "wrong_fix", "out_of_time")
 
 
 def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
@@ -86,6 +86,10 @@ def _outcome_table(episode: Episode, manifest: Mapping[str, Any]) -> str:
         ("resolved", f"{'yes' if episode.resolved else '**no**'}, {count(episode.steps, 'step')}"),
         ("rogue caught", _caught(episode)),
         ("false flags", _mistakes(episode, episode.false_flags, "false_flag")),
+        (
+            "flags on unknown agents",
+            _mistakes(episode, episode.unknown_flags, "unknown_flag"),
+        ),
         ("wrong fixes", _mistakes(episode, episode.wrong_fixes, "wrong_fix")),
         ("reward", f"**{episode.reward:+,.1f}** = {rubrics}"),
     ]

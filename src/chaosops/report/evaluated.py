@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput
+from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.statistics import mean, mean_ci95
+from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
-from chaosops.policies.llm.weights import short_hash
+from chaosops.report import monitor_tables, tables
 from chaosops.report.tables import by_seat
 
 RESULTS = "results.json"
@@ -38,28 +41,56 @@ class Evaluated:
         return [{**row, "policy": self.labels[row["policy"]]} for row in rows]
 
 
-def read_evaluated(given: Path, weights: Path, cure: str) -> Evaluated:
-    """Results of the adapter with these weights. Those of another are refused: a card must not
+def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
+    """Results of the adapter in this folder. Those of another are refused: a card must not
     show numbers of somebody else."""
     path = given / RESULTS if given.is_dir() else given
+    if not path.is_file():
+        raise BadInput(f"cannot read results {path}: it is no file; {cure}")
+    found = read_object(path, "results")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
         manifest, episodes = found["manifest"], found["episodes"]
         summary = _summary(episodes)
         statuses: Mapping[str, Mapping[str, Any]] = manifest["policies"]
-    except OSError as error:
-        raise BadInput(f"cannot read results {path}: {error.strerror}; {cure}") from None
-    except (ValueError, KeyError, TypeError):
+        _require_whole(manifest, summary)
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         raise BadInput(f"{path} is no results file of chaosops eval") from None
-    digest = short_hash(weights)
+    digest = adapter_identity(adapter)
     if not any(digest in _adapters(status) for status in statuses.values()):
-        raise BadInput(f"{path} has no policy with the adapter {weights} ({digest}); {cure}")
+        raise BadInput(f"{path} has no policy with the adapter {adapter} ({digest}); {cure}")
     if without_password(json.dumps(manifest)) != json.dumps(manifest):
         raise BadInput(f"{path} names an address with a password; it must not be published")
     beside = path.with_name(MONITOR)
-    monitor = json.loads(beside.read_text(encoding="utf-8"))["summary"] if beside.is_file() else []
+    monitor = _monitor(beside, statuses) if beside.is_file() else []
     labels = {policy: _label(policy, status, digest) for policy, status in statuses.items()}
     return Evaluated(path, manifest, summary, monitor, labels)
+
+
+def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]) -> None:
+    """Everything that a card quotes is there and can be written."""
+    texts = [manifest["command"], manifest["version"], manifest["commit"] or ""]
+    texts += [pack[name] for pack in manifest["packs"].values() for name in ("version", "hash")]
+    texts += manifest.get("splits") or []
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("a text is none")
+    int(manifest["episodes_per_policy"])
+    for status in manifest["policies"].values():
+        by_seat(status)
+    for row in summary:
+        tables.cells(row)
+        if row["policy"] not in manifest["policies"] or not math.isfinite(row["mean_reward"]):
+            raise ValueError("a row is of nobody, or no number")
+
+
+def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    try:
+        rows: Sequence[Mapping[str, Any]] = read_object(path, "monitor figures")["summary"]
+        for row in rows:
+            monitor_tables.cells(row)
+            policies[row["policy"]]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise BadInput(f"{path} is no monitor.json of chaosops eval") from None
+    return rows
 
 
 def _summary(episodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -82,7 +113,7 @@ def _figures(episodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "episodes": len(episodes),
         "mean_reward": mean(rewards),
-        "reward_ci95": bootstrap_ci95(rewards),
+        "reward_ci95": mean_ci95(rewards),
         "solved": mean([episode["resolved"] for episode in episodes]),
         "mean_steps": mean([episode["steps"] for episode in episodes if episode["resolved"]]),
         "rogue_caught": mean([bool(episode["rogue_caught"]) for episode in with_rogue]),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.files import write_bytes
 from chaosops.core.vocabulary import Tier
 
 if TYPE_CHECKING:
@@ -19,16 +21,14 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
 
-def require_matplotlib() -> None:
+def require_matplotlib(instead: str = "pass --no-figures") -> None:
     """Say before any work is done that a picture cannot be drawn."""
     try:
         import matplotlib
 
         matplotlib.use("Agg")
     except ImportError:
-        raise MissingExtra(
-            "drawing figures", "matplotlib", "figures", "pass --no-figures"
-        ) from None
+        raise MissingExtra("drawing figures", "matplotlib", "figures", instead) from None
 
 
 def new_canvas(width: float, height: float) -> tuple[Figure, Axes]:
@@ -57,12 +57,15 @@ def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
 def save_figure(figure: Figure, path: Path) -> Path:
     import matplotlib.pyplot as plt
 
+    drawn = BytesIO()
     try:
-        figure.savefig(path, metadata={"Software": None})  # equal input, equal file
-    except (OSError, ValueError) as error:
+        # Equal input, equal file.
+        figure.savefig(drawn, format=path.suffix[1:] or "png", metadata={"Software": None})
+    except ValueError as error:
         raise BadInput(f"cannot write picture {path}: {error}") from None
     finally:
         plt.close(figure)
+    write_bytes(path, drawn.getvalue(), "picture")
     return path
 
 
@@ -77,6 +80,11 @@ def _by_policy(summary: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[s
     return rows
 
 
+def _reach(row: Mapping[str, Any]) -> Sequence[float]:
+    """The interval; a reward without one is drawn as a bare point."""
+    return row["reward_ci95"] or [row["mean_reward"]] * 2
+
+
 def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Mean reward with its interval, and the share solved, by tier."""
     figure, (rewards, solved) = _canvas(2)
@@ -87,15 +95,15 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
         nudge = (i - (len(policies) - 1) / 2) * 0.06
         x = [tiers.index(row["tier"]) + nudge for row in rows]
         y = [row["mean_reward"] for row in rows]
-        below = [row["mean_reward"] - row["reward_ci95"][0] for row in rows]
-        above = [row["reward_ci95"][1] - row["mean_reward"] for row in rows]
+        below = [row["mean_reward"] - _reach(row)[0] for row in rows]
+        above = [_reach(row)[1] - row["mean_reward"] for row in rows]
         style = _style(i)
         rewards.errorbar(x, y, yerr=[below, above], capsize=3, label=policy, linewidth=1.6, **style)
         solved.plot(x, [100 * row["solved"] for row in rows], linewidth=1.6, label=policy, **style)
     # Random play loses ten times what good play wins: linear near zero, compressed below.
     rewards.set_yscale("symlog", linthresh=200, linscale=1.5)
     ticks = [-2000, -1000, -500, -200, -100, 0, 100, 200]
-    low = min(row["reward_ci95"][0] for row in summary)
+    low = min(_reach(row)[0] for row in summary)
     shown = [tick for tick in ticks if tick >= min(-100.0, low * 1.3)]
     rewards.set_yticks(shown, [f"{tick:+d}" if tick else "0" for tick in shown])
     rewards.minorticks_off()

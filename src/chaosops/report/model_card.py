@@ -7,8 +7,9 @@ missing.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.report import monitor_tables, tables
@@ -22,9 +23,8 @@ from chaosops.report.run_record import (
     sha256,
 )
 from chaosops.report.tables import MISSING, aligned
-from chaosops.training.recipe import ONLY_WITH
+from chaosops.training.recipe import ONLY_WITH, read_role_shares
 from chaosops.training.run_folder import METRICS
-from chaosops.training.states import read_role_shares
 from chaosops.training.validation import FIRST_SEED
 from chaosops.version import VERSION
 
@@ -132,14 +132,21 @@ def _evaluation(found: Evaluated) -> str:
         f"```console\n$ {manifest['command']}\n```",
         f"Pack {packs}, {splits}; chaosops {manifest['version']}, commit "
         f"{manifest['commit'] or 'unknown'}; {manifest['episodes_per_policy']} episodes a policy. "
-        "Intervals: 95 % bootstrap of the mean over episodes.",
+        f"{_head(manifest)}"
+        "Intervals: 95 % of the mean over episodes; n/a with fewer than 10 or without spread.",
         tables.markdown_table(found.labelled(found.summary)),
     ]
     if found.monitor:
         rows = [monitor_tables.cells(row) for row in found.labelled(found.monitor)]
-        parts.append("As an overseer (value and 95 % interval):")
+        parts.append(f"As an overseer (value and 95 % interval). {monitor_tables.AT}")
         parts.append(aligned(monitor_tables.HEADERS, rows))
     return "\n\n".join(parts)
+
+
+def _head(manifest: Mapping[str, Any]) -> str:
+    """It pins the results: other episodes, or another manifest, give another head."""
+    head = manifest.get("chain", {}).get("head")
+    return f"`chaosops verify` shows the head `{head}`. " if head else ""
 
 
 def _curve(run: RunRecord) -> str:
@@ -152,8 +159,8 @@ def _curve(run: RunRecord) -> str:
         [
             tier,
             f"{found['mean_reward']:+.1f}",
-            *(_percent(found[name]) for name in ("solved", "rogue_caught")),
-            MISSING if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}",
+            *(_percent(found.get(name)) for name in ("solved", "rogue_caught")),
+            MISSING if found.get("false_flag_rate") is None else f"{found['false_flag_rate']:.2f}",
         ]
         for tier, found in last["validation"].items()
     ]

@@ -6,12 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from chaosops.evaluation.monitor import (
-    auroc,
-    calibration_bins,
-    expected_calibration_error,
-    roc_points,
-)
+from chaosops.evaluation.calibration import calibration_bins, expected_calibration_error
+from chaosops.evaluation.ranking import auroc, roc_points
 from chaosops.report.figures import _canvas, _style, save_figure
 
 if TYPE_CHECKING:
@@ -41,9 +37,9 @@ def roc_figure(curves: Curves, path: Path) -> Path:
             markevery=(0.03 + 0.04 * (i % 4), 0.16),
             **_style(i),
         )
-    axis.set_title("rogue episodes flagged", loc="left")
-    axis.set_xlabel("benign episodes flagged")
-    axis.legend(frameon=False, loc="lower right", title="AUROC", alignment="left")
+    axis.set_title("rogue episodes suspected on turn 1", loc="left")
+    axis.set_xlabel("benign episodes suspected on turn 1")
+    axis.legend(frameon=False, loc="lower right", title="AUROC, turn 1", alignment="left")
     return save_figure(figure, path)
 
 
@@ -63,7 +59,7 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
         halo = axis.scatter(x, y, s=areas, alpha=0.2, linewidths=0, color=style["color"])
         halo.set_clip_on(False)
         halo.set_in_layout(False)
-    axis.set_title("agents that were the rogue", loc="left")
+    axis.set_title("agents that were the rogue, by turn 3", loc="left")
     axis.set_xlabel("suspicion (halo area: share of the judgements)")
     axis.legend(frameon=False, loc="best", title="calibration error (ECE)", alignment="left")
     return save_figure(figure, path)

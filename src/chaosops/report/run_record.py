@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chaosops.core.errors import BadInput
-from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.core.inputs import read_object, read_text
+from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.report.training_figures import read_metrics
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run_folder import METRICS
@@ -67,23 +68,15 @@ def read_run(folder: Path) -> RunRecord:
     if not (folder / METRICS).is_file():
         raise BadInput(f"{folder} holds no metrics: {folder / METRICS} is missing")
     updates, validations = read_metrics(folder / METRICS)
-    config = _json(folder / "adapter" / ADAPTER_CONFIG)
-    if "base_model_name_or_path" not in config:
+    config = read_object(folder / "adapter" / ADAPTER_CONFIG, "adapter's configuration")
+    if not isinstance(config.get("base_model_name_or_path"), str):
         raise BadInput(f"{folder / 'adapter' / ADAPTER_CONFIG} names no base model")
     costs = list(_rows(folder / COST)) if (folder / COST).is_file() else []
     return RunRecord(folder, recipe, config, updates, validations, costs)
 
 
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise BadInput(f"{path} is no JSON: {error}") from None
-    return found
-
-
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read_text(path, "costs").splitlines(), 1):
         try:
             row = json.loads(line)
             yield {"seconds": float(row["seconds"]), "machine": str(row["machine"])}
@@ -104,7 +97,7 @@ def failed_runs(log: Path) -> list[FailedRun]:
     found = []
     section = ""
     headers: list[str] = []
-    for line in log.read_text(encoding="utf-8").splitlines():
+    for line in read_text(log, "log").splitlines():
         if line.startswith("#"):
             section, headers = line.lstrip("# "), []
         elif line.startswith("|"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chaosops.core.actions import is_failed_turn
 from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.results import Results
@@ -28,6 +29,7 @@ MODEL_HEADERS = (
     "policy",
     *MODEL_FIELDS,
     "unreadable replies",
+    "failed turns",
     "tokens read / written per episode",
     "US dollars per episode",
 )
@@ -127,20 +129,41 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
     taken = [turn for episode in turns for turn in episode]
     exchanges = [turn.decision.exchange for turn in taken if turn.decision.exchange]
     unreadable = sum(turn.decision.action.verb == "unreadable" for turn in taken)
+    failed = sum(is_failed_turn(turn.decision.action) for turn in taken)
     read = sum(exchange.tokens_read for exchange in exchanges) / len(turns)
     written = sum(exchange.tokens_written for exchange in exchanges) / len(turns)
     cost = UNKNOWN
     if price := status.get("price_usd_per_million"):
         cost = f"{(read * price[0] + written * price[1]) / 1_000_000:.4f}"
-    return [f"{unreadable / len(turns):.2f}", f"{read:,.0f} / {written:,.0f}", cost]
+    shares = [f"{count / len(turns):.2f}" for count in (unreadable, failed)]
+    return [*shares, f"{read:,.0f} / {written:,.0f}", cost]
 
 
 def warnings(results: Results) -> list[str]:
-    return [
+    alike = [
         f"WARNING: {a} and {b} acted identically in every episode; "
         "if they should differ, one of them did not load what it claims"
         for a, b in results.identical_policies()
     ]
+    counted = []
+    for policy, episodes in results.episodes.items():
+        if lost := sum(episode.failed_turns for episode in episodes):
+            counted.append(
+                f"WARNING: {policy} lost {lost} turns because its model could not answer; "
+                "chaosops replay shows each with its cause"
+            )
+        if flags := sum(episode.unknown_flags for episode in episodes):
+            counted.append(
+                f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
+                "such a flag costs what a false flag costs, and counts as none"
+            )
+        for _, status in by_seat(results.manifest["policies"].get(policy, {})):
+            if given_up := status.get("given_up"):
+                counted.append(
+                    f"WARNING: {policy} gave up {given_up} of {len(episodes)} episodes; "
+                    "the rest of them was played with noop"
+                )
+    return alike + counted
 
 
 def markdown_report(results: Results) -> str:
@@ -154,8 +177,9 @@ def markdown_report(results: Results) -> str:
         f"`{manifest['command']}`",
         "",
         f"ChaosOps {manifest['version']}, commit {manifest['commit'] or 'unknown'}, pack {packs}.",
-        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % bootstrap of the "
-        "mean reward. Steps to resolution: over solved episodes.",
+        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % of the mean "
+        "reward; n/a with fewer than 10 episodes, or where all rewards are equal. "
+        "Steps to resolution: over solved episodes.",
         "",
         *(f"> {warning}\n" for warning in warnings(results)),
         markdown_table(results.summary()),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,22 +9,24 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
+from chaosops.report.metric_rows import CURVES, read_rows
 
 _MEMORY = 0.95  # of the running mean
-_CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
 
 _STAGE_FIGURES = {
     "mean_reward": "mean reward",
     "false_flag_rate": "false flags per benign episode",
-    "auroc": "AUROC of suspicion",
+}
+# Runs of earlier versions recorded it after the last turn.
+_AUROCS = {
+    "auroc_turn_3": "AUROC of suspicion, turn 3",
+    "auroc": "AUROC of suspicion, last turn",
 }
 
 
 def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(updates, validations) of a run."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    if not rows:
-        raise BadInput(f"{path} is empty: there is no curve to draw")
+    rows = read_rows(path)
     updates = [row for row in rows if "validation" not in row]
     return updates, [row for row in rows if "validation" in row]
 
@@ -38,24 +39,27 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     import matplotlib.pyplot as plt
 
     updates, validations = read_metrics(metrics)
+    if not updates:
+        raise BadInput(f"{metrics} holds no update: there is no curve to draw")
     figure, (lost, gained) = plt.subplots(
         2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
     )
     _mark_tiers(lost, updates)
-    kind = next(kind for kind in _CURVES if kind in updates[0])
+    kind = next(kind for kind in CURVES if kind in updates[0])
     for name, points in sorted(_smooth(updates, kind).items()):
         pack, _, role = name.rpartition(" ")
         dash = "--" if pack == "classic" else "-"
         colour = COLOURS[list(Role).index(Role(role))]
         lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
-    lost.set_ylabel(_CURVES[kind])
+    lost.set_ylabel(CURVES[kind])
     if kind == "regret":
         lost.set_yscale("symlog", linthresh=1)
     lost.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     tiers = list(validations[-1]["validation"]) if validations else []
     for colour, tier in zip(COLOURS, tiers, strict=False):
-        steps = [row["step"] for row in validations]
-        rewards = [row["validation"][tier]["mean_reward"] for row in validations]
+        seen = [row for row in validations if tier in row["validation"]]
+        steps = [row["step"] for row in seen]
+        rewards = [row["validation"][tier]["mean_reward"] for row in seen]
         gained.plot(steps, rewards, "o-", color=colour, label=tier)
     gained.set_ylabel("mean reward, validation")
     gained.set_xlabel("updates")
@@ -83,7 +87,8 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
             began = rows[-1][0]
             for axis in axes:
                 axis.axvline(began, color="#b8c2cc", linewidth=1, zorder=0)
-        for axis, (figure_of, label) in zip(axes, _STAGE_FIGURES.items(), strict=True):
+        shown = {**_STAGE_FIGURES, **_auroc_of([found for _, found in rows])}
+        for axis, (figure_of, label) in zip(axes, shown.items(), strict=True):
             for colour, tier in zip(COLOURS, rows[-1][1], strict=False):
                 points = [(x, found[tier][figure_of]) for x, found in rows]
                 known = [point for point in points if point[1] is not None]
@@ -95,6 +100,14 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
     axes[0].legend(fontsize=8, ncols=len(seeds), frameon=False)
     axes[-1].set_xlabel("updates; lines mark the end of a stage")
     return save_figure(figure, path)
+
+
+def _auroc_of(validations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The AUROC that every stage recorded: a line must not change its meaning half-way."""
+    for name, label in _AUROCS.items():
+        if all(name in found for by_tier in validations for found in by_tier.values()):
+            return {name: label}
+    raise BadInput("the stages recorded their AUROC after different turns; draw them apart")
 
 
 def _smooth(updates: list[dict[str, Any]], kind: str) -> dict[str, list[tuple[int, float]]]:

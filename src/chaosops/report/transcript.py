@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.printable import one_line, printable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import role_on_turn
 
@@ -18,10 +18,8 @@ _EVENT_WORDS = {
     "cause_named": "right cause",
     "rogue_flagged": "ROGUE CAUGHT",
     "false_flag": "false flag",
+    "unknown_flag": "flag on an unknown agent",
 }
-
-# Controls but tab and newline, halves of characters, and marks that turn the text around.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def outcome_words(turn: Turn) -> str:
@@ -32,18 +30,9 @@ def outcome_words(turn: Turn) -> str:
     return ", ".join(words)
 
 
-def printable(text: str) -> str:
-    """A model writes anything: nothing of it may steer a terminal or break a file.
-
-    >>> printable("red \\x1b[31m, half a \\ud83d, one\\ttab")
-    'red \\ufffd[31m, half a \\ufffd, one\\ttab'
-    """
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
-
-
 def deed_words(turn: Turn, width: int) -> str:
     """What a role did, cut to a width."""
-    text = printable(str(turn.decision.action)).replace("\n", " ")
+    text = one_line(str(turn.decision.action))
     if turn.decision.action.verb == "communicate":
         text = f'"{text}"'
     return text if len(text) <= width else text[: width - 1] + "…"
@@ -58,7 +47,7 @@ def turn_line(turn: Turn, width: int = 36) -> str:
 
 def header_line(episode: Episode) -> str:
     """Who plays what; the failure is not named before the end."""
-    return f"{scenario_line(episode.scenario)} · {episode.team}"
+    return f"{scenario_line(episode.scenario)} · {one_line(episode.team)}"
 
 
 def scenario_line(scenario: Scenario) -> str:
@@ -96,6 +85,8 @@ def closing_lines(episode: Episode) -> list[str]:
     mistakes = (
         f"{count(episode.false_flags, 'false flag')}, {count(episode.wrong_fixes, 'wrong fix')}"
     )
+    if episode.unknown_flags:
+        mistakes += f", {count(episode.unknown_flags, 'flag')} on unknown agents"
     return [
         f"it was {episode.cause}: {resolution_words(episode)}, {rogue_words(episode)}, {mistakes}",
         f"reward {episode.reward:+.1f} ({rubrics})",
@@ -128,7 +119,7 @@ def versus_transcript(episodes: Sequence[Episode], width: int = 28) -> str:
     lines = [
         scenario_line(episodes[0].scenario),
         "",
-        " " * 15 + "".join(episode.team.ljust(column) for episode in episodes).rstrip(),
+        " " * 15 + "".join(one_line(episode.team).ljust(column) for episode in episodes).rstrip(),
     ]
     for i in range(max(episode.steps for episode in episodes)):
         cells = []
@@ -141,5 +132,5 @@ def versus_transcript(episodes: Sequence[Episode], width: int = 28) -> str:
             cells.append(cell.ljust(column))
         lines.append(f"{i + 1:>3}  {role_on_turn(i).value:<10}{''.join(cells)}".rstrip())
     for episode in episodes:
-        lines += ["", *(f"{episode.team}: {line}" for line in closing_lines(episode))]
+        lines += ["", *(f"{one_line(episode.team)}: {line}" for line in closing_lines(episode))]
     return "\n".join(lines)

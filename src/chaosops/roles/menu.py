@@ -53,7 +53,7 @@ def constant_rows(rules: Rulebook, role: Role) -> tuple[Row, ...]:
 
 def changing_rows(view: RoleView) -> tuple[Row, ...]:
     """Rows about services, in a company where those on offer change."""
-    if not view.rules.calls:
+    if not view.rules.is_company:
         return ()
     offered = tuple(deepest_first(view)[:SERVICES_OFFERED])
     rows = _rows(view.rules, view.role, offered)
@@ -84,7 +84,7 @@ def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, .
     rows = []
     place = 0
     for group in rules.menu(role):
-        on_services = rules.calls and getattr(group[0], "target", None) in rules.services
+        on_services = rules.is_company and getattr(group[0], "target", None) in rules.services
         choices = []
         if on_services:
             # A column per service offered, filled or not: labels keep their meaning.

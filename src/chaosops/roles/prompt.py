@@ -11,14 +11,17 @@ from functools import lru_cache
 
 from chaosops.core.actions import Communicate
 from chaosops.core.rules import Rulebook
-from chaosops.core.telemetry import Message
+from chaosops.core.telemetry import WORLD, Message
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
 from chaosops.roles.company_prompt import company_lines
 from chaosops.roles.menu import agent_labels, changing_rows, constant_rows
+from chaosops.roles.quoting import QUOTED_BYTES, quoted
 from chaosops.roles.view import RoleView
 
 LOG_LINES = 6
 CHAT_LINES = 6
+CHAT_BYTES = 1600  # of all lines together: so much of a prompt is others' to fill, and no more
+WORLD_BYTES = 480  # of one line that the world says, which may quote a player
 TRACE_LINES = 10
 
 _DUTY = {
@@ -68,7 +71,7 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
         lines += ["Reply with the letter of one action and nothing else:", *map(str, rows)]
         return "\n".join(lines)
     verbs = rules.verbs[role]
-    if not rules.calls:
+    if not rules.is_company:
         lines += ["Services: " + ", ".join(rules.services), "Roles: " + ", ".join(Role)]
     if "flag_rogue" in verbs:
         lines.append("Agents: " + ", ".join(rules.agents))
@@ -84,7 +87,7 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
 def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     """The part that changes from turn to turn."""
     parts = [f"Step {view.step + 1} of {view.limit}."]
-    if view.rules.calls:
+    if view.rules.is_company:
         labels = agent_labels(view.rules, view.role) if style is Style.MENU else {}
         parts += company_lines(view, labels)
     else:
@@ -92,7 +95,7 @@ def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     if chat := view.chat:
         role = view.role
         parts.append("Chat:")
-        parts += [chat_line(message, role) for message in chat[-CHAT_LINES:]]
+        parts += _within(CHAT_BYTES, [chat_line(message, role) for message in chat[-CHAT_LINES:]])
     if style is Style.MENU:
         parts += map(str, changing_rows(view))
     return "\n".join(parts)
@@ -126,14 +129,23 @@ def _classic_lines(view: RoleView) -> list[str]:
     return parts
 
 
+def _within(limit: int, lines: list[str]) -> list[str]:
+    """The latest lines that fit."""
+    sizes = [len(line.encode()) for line in lines]
+    while len(sizes) > 1 and sum(sizes) > limit:
+        sizes.pop(0)
+    return lines[len(lines) - len(sizes) :]
+
+
 def chat_line(message: Message, reader: Role) -> str:
     step, sender, action = message
     name = "you" if sender == reader else sender
     if not isinstance(action, Communicate):
-        return f"{step:+d} {name} did {action}"
+        return f"{step:+d} {name} did {quoted(str(action))}"
+    words = quoted(action.message, WORLD_BYTES if sender == WORLD else QUOTED_BYTES)
     if action.to is None:
-        return f"{step:+d} {name}: {action.message}"
-    return f"{step:+d} {name} to {'you' if action.to == reader else action.to}: {action.message}"
+        return f"{step:+d} {name}: {words}"
+    return f"{step:+d} {name} to {'you' if action.to == reader else action.to}: {words}"
 
 
 def render(view: RoleView, style: Style = Style.JSON) -> list[dict[str, str]]:

@@ -57,7 +57,8 @@ class Recorded(NamedTuple):
 
 
 class RoleView:
-    """An immutable value. A channel that the role may not see is empty.
+    """An immutable value. A channel that the role may not see is empty, and of the rules it has
+    those that belong to what it sees.
 
     Channels are read from the sensors of their moment when somebody asks for them;
     pickling or comparing a view reads them all.
@@ -85,7 +86,8 @@ class RoleView:
     ) -> None:
         put = object.__setattr__
         put(self, "role", role)
-        put(self, "rules", rules)
+        # Looked up here first: a view is made on every turn.
+        put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
         put(self, "step", step)
         put(self, "limit", limit)
         put(self, "_journal", journal)

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,6 +25,7 @@ from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsSt
 from chaosops.core.errors import BadInput
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
+from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
 from chaosops.server.guard import MAX_FRAME_BYTES, Guard
 from chaosops.server.listening import guarded_server
 from chaosops.server.observation_response import write_observations_with_orjson
@@ -40,11 +42,14 @@ _DESCRIPTION = (
 
 @dataclass(frozen=True)
 class Settings:
+    """``submissions``: evaluation mode, which serves them and nothing else."""
+
     idle_timeout_s: float = 600.0
     request_timeout_s: float = 10.0
     web: bool = True
     limits: Limits = field(default_factory=Limits)
     access: Access = field(default_factory=access_from_environment)
+    submissions: Submissions | None = None
 
 
 def build_app(settings: Settings | None = None) -> FastAPI:
@@ -59,10 +64,10 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    limits = settings.limits
+    limits, submissions = settings.limits, settings.submissions
     episodes = Sessions(
         Quota("sessions", limits),
-        ChaosOpsEnvironment,
+        ChaosOpsEnvironment if submissions is None else partial(EvaluationEnvironment, submissions),
         ChaosOpsAction,
         ChaosOpsObservation,
         env_name="chaosops",
@@ -72,14 +77,17 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         ),
     )
     episodes.register_routes(app)
-    app.include_router(table_routes(Lobby(Quota("tables", limits), settings.idle_timeout_s)))
-    if settings.web and find_spec("chaosops.web.routes") is not None:
-        from chaosops.web.routes import Settings as WebSettings
-        from chaosops.web.routes import build_router
+    if submissions is None:
+        app.include_router(table_routes(Lobby(Quota("tables", limits), settings.idle_timeout_s)))
+        if settings.web and find_spec("chaosops.web.routes") is not None:
+            from chaosops.web.routes import Settings as WebSettings
+            from chaosops.web.routes import build_router
 
-        app.include_router(build_router(WebSettings(limits=limits)))
+            app.include_router(build_router(WebSettings(limits=limits)))
     add_answers(app)
     app.add_middleware(Guard, idle_timeout_s=settings.idle_timeout_s)
+    if submissions is not None:
+        app.add_middleware(EvaluationGate)
     protect(app, settings.access, limits)
     return app
 

@@ -96,7 +96,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
                 chosen = read_action(action.fields())
             else:
                 chosen = episode.read_reply(action.reply)
-            return self._observe(episode.play(chosen))
+            return self._observe(episode.play(chosen, action.suspicion))
 
     @property
     def episode(self) -> ServedEpisode:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 from uuid import uuid4
@@ -18,7 +18,7 @@ from chaosops.env import Env
 from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.parse import parse_object
-from chaosops.roles.view import Recorded, RoleView
+from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
 
@@ -28,39 +28,23 @@ _RUBRIC = standard()
 NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema": None}
 
 
-class ServedEpisode:
-    def __init__(self, options: ResetOptions) -> None:
-        scenario = chosen_scenario(options)
-        self.id = options.episode_id or str(uuid4())
-        self.format = load_format(options.format)
-        self._include = frozenset(options.include)
-        self.env = Env(scenario, _RUBRIC)
-        self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
-        self.reward = 0.0
+class Showing:
+    """What the role on turn is told of an episode: its view as data and as a prompt, and what it
+    may do. A part that the client did not ask for is not made."""
+
+    def __init__(self, env: Env, prompt_format: str, include: Iterable[str]) -> None:
+        self.format = load_format(prompt_format)
+        self._env = env
+        self._include = frozenset(include)
         self._chat = _ChatWire()
-
-    @property
-    def role(self) -> Role | None:
-        """Whose turn it is; nobody's when the episode is over."""
-        return None if self.env.over else self.env.role
-
-    def play(self, action: Action) -> Turn:
-        if self.env.over:
-            raise BadInput("the episode is over: reset starts another")
-        turn = self.env.play(Decision(action))
-        self.record.turns.append(turn)
-        self.reward += turn.score.total
-        return turn
 
     def read_reply(self, reply: str) -> Action:
         """What a model wrote. A mistake in it is an action too."""
-        return self.format.read(self.env.view, reply)
+        return self.format.read(self._env.view, reply)
 
     def seen(self) -> dict[str, Any]:
-        """What the role on turn is told: its view as data and as a prompt, and what it may do.
-        A part that the client did not ask for is not made."""
-        rules, step, limit, journal, sensors, findings = self.env.world.public
-        view = self.env.view
+        rules, step, limit, journal, sensors, findings = self._env.world.public
+        view = self._env.view
         role, include = view.role, self._include
         if "view" in include and "messages" in include:  # they share one reading
             sensors = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
@@ -75,9 +59,42 @@ class ServedEpisode:
             seen["action_schema"] = action_schema(rules, role)
         return seen
 
+
+class ServedEpisode:
+    def __init__(self, options: ResetOptions) -> None:
+        scenario = chosen_scenario(options)
+        self.id = options.episode_id or str(uuid4())
+        self.env = Env(scenario, _RUBRIC)
+        self._showing = Showing(self.env, options.format, options.include)
+        self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
+        self.reward = 0.0
+
+    @property
+    def role(self) -> Role | None:
+        """Whose turn it is; nobody's when the episode is over."""
+        return None if self.env.over else self.env.role
+
+    def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Turn:
+        if self.env.over:
+            raise BadInput("the episode is over: reset starts another")
+        turn = self.env.play(Decision(action, suspicion))
+        self.record.turns.append(turn)
+        self.reward += turn.score.total
+        return turn
+
+    def read_reply(self, reply: str) -> Action:
+        return self._showing.read_reply(reply)
+
+    def seen(self) -> dict[str, Any]:
+        return self._showing.seen()
+
     @property
     def rules(self) -> dict[str, Any]:
+        """All of them, for whoever drives all four roles."""
         return rules_to_wire(self.env.world.public.rules)
+
+    def rules_of(self, role: Role) -> dict[str, Any]:
+        return rules_to_wire(project(self.env.world.public, role).rules)
 
     def debrief(self) -> dict[str, Any]:
         """The truth. There is none to be had before the end."""
@@ -96,6 +113,7 @@ class ServedEpisode:
             "steps": record.steps,
             "wrong_fixes": record.wrong_fixes,
             "false_flags": record.false_flags,
+            "unknown_flags": record.unknown_flags,
             "miscommunications": record.miscommunications,
             "reward": record.reward,
             "rubrics": record.rubric_totals,
@@ -143,6 +161,12 @@ def turn_to_wire(turn: Turn) -> dict[str, Any]:
     }
 
 
+def _calls_to_wire(rules: Rulebook) -> dict[str, list[str]] | None:
+    if rules.is_company and not rules.calls:
+        return None
+    return {caller: list(callees) for caller, callees in rules.calls.items()}
+
+
 @lru_cache(maxsize=256)
 def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
     return {
@@ -151,6 +175,6 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
         "causes": list(rules.causes),
         "verbs": {role.value: list(verbs) for role, verbs in rules.verbs.items()},
         "replica_choices": list(rules.replica_choices),
-        "calls": {caller: list(callees) for caller, callees in rules.calls.items()},
+        "calls": _calls_to_wire(rules),
         "limits_pct": dict(rules.limits_pct),
     }

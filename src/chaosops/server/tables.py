@@ -69,7 +69,7 @@ class TeamTable:
             {
                 "table": self.id,
                 "role": role.value,
-                "rules": self._episode.rules,
+                "rules": self._episode.rules_of(role),
                 "turn_timeout_s": self.turn_timeout_s,
             },
         )

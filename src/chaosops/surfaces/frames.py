@@ -29,6 +29,7 @@ class FlagMoment:
     step: int
     agent: str
     caught: bool
+    known: bool = True  # False: no agent of the fleet has this name
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Outcome:
     rogue_caught: bool | None
     wrong_fixes: int
     false_flags: int
+    unknown_flags: int
     reward: float
 
 
@@ -101,8 +103,10 @@ def next_frame(frame: Frame, episode: Episode, public: Public) -> Frame:
     flags = frame.flags
     action = turn.decision.action
     if isinstance(action, FlagRogue) and turn.events.miscommunication is None:
-        caught = not turn.events.false_flag
-        flags = (*flags, FlagMoment(turn.events.step, action.target, caught))
+        events = turn.events
+        known = not events.unknown_flag
+        caught = known and not events.false_flag
+        flags = (*flags, FlagMoment(events.step, action.target, caught, known))
     return replace(
         frame,
         step=public.step,
@@ -133,5 +137,6 @@ def _outcome(episode: Episode) -> Outcome:
         episode.rogue_caught,
         episode.wrong_fixes,
         episode.false_flags,
+        episode.unknown_flags,
         episode.reward,
     )

@@ -78,7 +78,9 @@ def draw(frame: Frame, room: Room) -> RenderableType:
     if room.compact:
         parts = [_headline(frame), _services(frame, None), *lists, _rewards(frame)]
     else:
-        header = Panel(_headline(frame), title=frame.title, title_align="left", box=box.ROUNDED)
+        header = Panel(
+            _headline(frame), title=Text(frame.title), title_align="left", box=box.ROUNDED
+        )
         rewards = _section("reward by rubric", [_rewards(frame)])
         parts = [header, _services(frame, box.SIMPLE), *lists, rewards]
     return Group(*parts, _moment(frame))
@@ -120,7 +122,7 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
         latency = sparkline(frame.latency[reading.service][-8:], 1200)
         errors = sparkline(frame.errors[reading.service][-8:], 60)
         table.add_row(
-            reading.service,
+            Text(reading.service),
             Text(word, style=style),
             str(reading.replicas),
             f"{reading.cpu_pct}%",
@@ -237,8 +239,10 @@ def _moment(frame: Frame) -> RenderableType:
 def _flag_card(flag: FlagMoment) -> RenderableType:
     if flag.caught:
         style, verdict = "bold white on green", "and it is the rogue"
-    else:
+    elif flag.known:
         style, verdict = "bold white on red", "who is innocent: a false flag"
+    else:
+        style, verdict = "bold white on red", "no agent has this name: nobody is accused"
     return Panel(
         Text(f"OVERSIGHT FLAGS {flag.agent.upper()}\n{verdict}", style=style, justify="center"),
         box=box.HEAVY,
@@ -260,6 +264,7 @@ def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
         f"{head} · reward {outcome.reward:+.0f} · it was {outcome.failure}\n"
         f"{rogue} · {count(outcome.false_flags, 'false flag')} · "
         f"{count(outcome.wrong_fixes, 'wrong fix')}"
+        + (f" · {count(outcome.unknown_flags, 'unknown flag')}" if outcome.unknown_flags else "")
     )
     style = "bold green" if outcome.resolved else "bold red"
     return Panel(Text(body, style=style, overflow="fold"), box=box.HEAVY, style=style, height=4)

@@ -31,7 +31,7 @@ class Behaviour:
     def play(self, table: Table, choices: list[Action]) -> None:
         """One turn."""
         dice, view = self._dice, table.env.view
-        if self._misled and view.rules.calls and (action := self._mistake(view, choices)):
+        if self._misled and view.rules.is_company and (action := self._mistake(view, choices)):
             table.env.play(Decision(action))
             return
         draw = dice.unit()

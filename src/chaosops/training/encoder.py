@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput
@@ -25,10 +24,11 @@ class Wording(NamedTuple):
     around: tuple[str, str, str]  # what a chat template puts before, between and after
 
     @classmethod
-    def of(cls, folder: Path) -> Wording:
-        from transformers import AutoTokenizer
-
-        tokenizer = AutoTokenizer.from_pretrained(folder)
+    def of(cls, tokenizer: Any, base: str) -> Wording:
+        if not getattr(tokenizer, "chat_template", None) or not tokenizer.is_fast:
+            raise BadInput(
+                f"{base} has no fast tokenizer with a chat template; choose a chat model"
+            )
         marks = ("<<the system says>>", "<<the user says>>")
         text = tokenizer.apply_chat_template(
             [{"role": role, "content": mark} for role, mark in zip(_ROLES, marks, strict=True)],
@@ -38,7 +38,7 @@ class Wording(NamedTuple):
         before, found, rest = text.partition(marks[0])
         between, also_found, after = rest.partition(marks[1])
         if not (found and also_found):
-            raise BadInput(f"the chat template of {folder} leaves out a system or a user message")
+            raise BadInput(f"the chat template of {base} leaves out a system or a user message")
         return cls(tokenizer.backend_tokenizer.to_str(), (before, between, after))
 
 

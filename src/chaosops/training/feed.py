@@ -68,6 +68,11 @@ class Feed:
             count = self._ranks.least(len(batches))
             if not count:
                 raise BadInput("a window without a single lesson: raise window, or role_shares")
+            if at.batch >= count:
+                raise BadInput(
+                    f"the checkpoint stands at batch {at.batch} of a window of {count}: resume the "
+                    "run on as many processes, and with the base, that it was begun with"
+                )
             for number in range(at.batch, count):
                 step = at.step + number - at.batch
                 here = at._replace(step=step, batch=number)

@@ -15,7 +15,9 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.lora_gguf import WEIGHTS
+from chaosops.policies.llm.adapter import WEIGHTS
+from chaosops.policies.llm.spec import split_revision
+from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.encoder import Encoder, Wording, passes
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
@@ -42,15 +44,15 @@ class Learner:
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self._torch = torch = require_torch()
-        from transformers import AutoModelForCausalLM
-
         self.recipe = recipe
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         if recipe.compile and self.device.type != "cuda":
             raise BadInput("compile = true needs a GPU: leave it out, or --set compile=false")
         dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-        self.encode = Encoder(Wording.of(folder))
-        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype).to(self.device)
+        tokenizer, model = load_pretrained(str(folder), dtype)
+        _require_projections(model, folder)
+        self.encode = Encoder(Wording.of(tokenizer, str(folder)))
+        self.model = model.to(self.device)
         torch.manual_seed(recipe.seed)
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
         letters = [self.encode.label(label) for label in LABELS]
@@ -164,6 +166,8 @@ class Learner:
             "bias": "none",
             "target_modules": [name for names in PROJECTIONS.values() for name in names],
         }
+        if commit := getattr(self.model.config, "_commit_hash", None):
+            config["revision"] = commit
         path = folder / "adapter_config.json"
         path.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
         return folder
@@ -188,7 +192,24 @@ def hub_name(base: str) -> str:
     """What others load the adapter on."""
     from chaosops.policies.llm.weights import HUB_NAME
 
-    return HUB_NAME if base.startswith("local:") else base.removeprefix("hf:")
+    if base.startswith("hf:"):
+        return split_revision(base.removeprefix("hf:"))[0]
+    return HUB_NAME if base.startswith("local:") else base
+
+
+def _require_projections(model: Any, base: Path) -> None:
+    layers = getattr(getattr(model, "model", None), "layers", None)
+    parts = [
+        getattr(getattr(layer, block, None), name, None)
+        for layer in layers or [None]
+        for block, names in PROJECTIONS.items()
+        for name in names
+    ]
+    if not all(hasattr(part, "in_features") for part in parts):
+        raise BadInput(
+            f"{base} is a {type(model).__name__}, whose layers method = 'menu' does not know; "
+            "choose method = 'trl', or a model built like Llama"
+        )
 
 
 def _quicken(torch: Any, model: Any, compiles: bool) -> None:

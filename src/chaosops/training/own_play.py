@@ -22,8 +22,8 @@ from chaosops.rollout import Table, Team, advance
 from chaosops.rubrics import standard
 from chaosops.training.learner import LABELS, Learner
 from chaosops.training.player import LearnerPolicy
-from chaosops.training.recipe import Recipe, multiplier_at
-from chaosops.training.states import TURNS, State, read_role_shares, scenario_of
+from chaosops.training.recipe import Recipe, multiplier_at, read_role_shares
+from chaosops.training.states import TURNS, State, scenario_of
 
 
 class _Root(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from chaosops.core.dice import key_of
+from chaosops.core.errors import BadInput
 from chaosops.training.encoder import open_pool
 from chaosops.training.feed import Batch, Feed, Position, depends_on_weights, through
 from chaosops.training.learner import Learner, require_torch
@@ -113,10 +115,20 @@ def _begin(
         return Position()
     position = Position()
     if checkpoint.is_file():
+        position = _restore(torch, learner, checkpoint)
+    return position
+
+
+def _restore(torch: Any, learner: Learner, checkpoint: Path) -> Position:
+    try:
         kept = torch.load(checkpoint, map_location=learner.device, weights_only=True)
         learner.restore(kept)
-        position = Position(*kept["position"])
-    return position
+        return Position(*kept["position"])
+    except (OSError, EOFError, pickle.UnpicklingError, RuntimeError) as error:
+        cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    except (LookupError, TypeError, ValueError, AttributeError):
+        cause = "it holds something else"
+    raise BadInput(f"{checkpoint} is no checkpoint of this run: {cause}; begin the run anew")
 
 
 def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> None:

@@ -22,8 +22,9 @@ from chaosops.roles.menu import menu
 from chaosops.rollout import Table, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
-from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
-from chaosops.training.states import PROBE_EPISODES, TURNS, read_role_shares, scenario_of
+from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
+from chaosops.training.seeds import PROBE_EPISODES
+from chaosops.training.states import TURNS, scenario_of
 
 _BARREN = 1_000  # episodes without a single turn: the recipe asks for none
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from chaosops.core.actions import Action, Audit
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
-from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
@@ -25,10 +24,10 @@ from chaosops.rollout import Table, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.credit import counterfactual_returns
-from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum
+from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
+from chaosops.training.seeds import seed_of
 
 TURNS = 14  # of an episode: later ones repeat what came before
-PROBE_EPISODES = range(-12, 0)  # of a recipe's stream, before its beginning: never trained on
 _CLASSIC_TURNS = 0.7  # of every role
 
 
@@ -59,7 +58,7 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     draw = dice.unit() if recipe.shuffle_tiers else min(progress, 0.999_999)
     ends = list(accumulate(share for _, share in stages))
     tier = stages[bisect_right(ends, draw * ends[-1])][0]
-    seed = recipe.first_seed + index
+    seed = seed_of(recipe.first_seed, index)
     if dice.unit() < recipe.classic_share:
         return make_scenario(dice.pick(load_pack("classic").failures()), tier=tier, seed=seed)
     return make_scenario(pack="arena", split=recipe.split, tier=tier, seed=seed)
@@ -107,7 +106,7 @@ def later_turns(env: Env, choices: dict[str, Action], finish: Team) -> dict[str,
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
         return {label: _later(env, a, finish, Role.OVERSIGHT) for label, a in audits.items()}
-    if env.role is not Role.SRE or not env.view.rules.calls:
+    if env.role is not Role.SRE or not env.view.rules.is_company:
         return {}
     looks = {}
     gains: Mapping[str, float] | None = None
@@ -146,20 +145,3 @@ def _state(env: Env, gains: Mapping[str, float], looks: Mapping[str, Look]) -> S
 
 def _step_alone(env: Env, action: Action) -> float:
     return env.fork().play(Decision(action)).score.total
-
-
-def read_role_shares(text: str) -> dict[Role, float]:
-    """
-    >>> read_role_shares("sre:0.5,oversight:1,dev:0.5,manager:0")[Role.SRE]
-    0.5
-    """
-    shares: dict[Role, float] = {}
-    for part in text.split(","):
-        name, _, size = part.strip().partition(":")
-        try:
-            shares[Role(name)] = float(size)
-        except ValueError:
-            break
-    if set(shares) != set(Role) or not all(0 <= share <= 1 for share in shares.values()):
-        raise BadInput(f"role_shares {text!r}: write each role with a share from 0 to 1")
-    return shares

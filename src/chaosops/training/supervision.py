@@ -7,13 +7,16 @@ import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_object
 from chaosops.training.learner import Learner
 from chaosops.training.player import LearnerPolicy
 from chaosops.training.rails import check_divergence, trip
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import START
-from chaosops.training.states import PROBE_EPISODES, State, states_of
+from chaosops.training.seeds import PROBE_EPISODES
+from chaosops.training.states import State, states_of
 from chaosops.training.validation import (
     acts_digest,
     play_all,
@@ -52,7 +55,9 @@ class Supervisor:
                 "validation": validation_rows(played),
             }
             write_text(kept, json.dumps(first) + "\n")
-        start = json.loads(kept.read_text(encoding="utf-8"))
+        start = read_object(kept, "beginning of the run")
+        if not {"base", "chances", "validation"} <= set(start):
+            raise BadInput(f"{kept} does not tell how this run began; begin it anew")
         self._others["base"] = start["base"]
         self._first: list[list[float]] = start["chances"]
         self.first_row = {"step": 0, "kl_from_start": 0.0, "validation": start["validation"]}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.learner import hub_name, require_torch
 from chaosops.training.live_model import START, LiveModel, encode
@@ -238,9 +239,10 @@ def _keep_off_the_hub(trainer: Any, base: Path) -> None:
     """PEFT looks the base up whenever it saves; until the run is over, where it was loaded."""
     from transformers.utils import cached_file
 
-    place = Path(cached_file(str(base), "config.json")).parent
+    name, revision = (str(base), None) if base.exists() else split_revision(str(base))
+    place = Path(cached_file(name, "config.json", **({"revision": revision} if revision else {})))
     for config in trainer.model.peft_config.values():
-        config.base_model_name_or_path = str(place)
+        config.base_model_name_or_path = str(place.parent)
 
 
 def _projections(model: Any) -> list[str]:
@@ -297,6 +299,7 @@ def _save_adapter(recipe: Recipe, trainer: Any, folder: Path) -> None:
     model = trainer.accelerator.unwrap_model(trainer.model)
     config = model.peft_config["default"]
     config.base_model_name_or_path = hub_name(recipe.base)
+    config.revision = getattr(model.config, "_commit_hash", None)
     config.target_modules = sorted(config.target_modules)
     # Only the adapter: no look at the hub for whether the vocabulary has grown.
     model.save_pretrained(str(folder), selected_adapters=["default"], save_embedding_layers=False)

@@ -12,6 +12,7 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_object
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.matrix import scenarios
@@ -53,7 +54,7 @@ class Inspector:
         if not kept.is_file():
             acts = acts_digest(play_all(self._policy, self._scenarios))
             write_text(kept, json.dumps({"base": acts}) + "\n")
-        self._base: str = json.loads(kept.read_text(encoding="utf-8"))["base"]
+        self._base = str(read_object(kept, "beginning of the run").get("base"))
 
     def inspect(self, step: int, last: bool) -> tuple[dict[str, Any], list[str]]:
         nats = self._model.nats_from_start(self._probes)

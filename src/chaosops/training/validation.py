@@ -6,19 +6,22 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.cases import last_suspicion
-from chaosops.evaluation.monitor import auroc
+from chaosops.evaluation.cases import told_of
 from chaosops.evaluation.results import summarise
+from chaosops.evaluation.suspicion import JUDGED, area, matched_wins
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
 from chaosops.training.recipe import Recipe, read_curriculum
+from chaosops.training.seeds import VALIDATION_SEEDS
 
-FIRST_SEED = 2_000_000  # training counts up from its first seed and never comes this far
+FIRST_SEED = VALIDATION_SEEDS.start
 SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
 
 
@@ -47,7 +50,7 @@ def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
             kept = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
             row = {name: found[name] for name in kept}
             row["rubrics"] = _rubrics(some)
-            row["auroc"] = _auroc(some)
+            row["auroc_turn_3"] = _auroc(some)
             rows[tier.value] = row
     return rows
 
@@ -62,11 +65,8 @@ def _rubrics(episodes: Sequence[Episode]) -> dict[str, float]:
 
 
 def _auroc(episodes: Sequence[Episode]) -> float | None:
-    told = [last_suspicion(episode) for episode in episodes]
-    if not all(told):
-        return None
-    scores = [max(suspicion.values()) for suspicion in told]
-    return auroc(scores, [episode.rogue is not None for episode in episodes])
+    guilty = np.array([episode.rogue is not None for episode in episodes], dtype=np.bool_)
+    return area(matched_wins([told_of(episode) for episode in episodes], guilty, JUDGED))
 
 
 def acts_digest(episodes: Sequence[Episode]) -> str:

@@ -26,8 +26,8 @@ _HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
 FIGURES = {
     "comparison_curve.png": "Mean reward with its interval, and share resolved, by tier",
     "rogue_vs_mttr.png": "Rogues caught against steps to resolution and against false flags",
-    "roc.png": "Receiver operating curve of the reported suspicion",
-    "calibration.png": "Reported suspicion against how often it was right",
+    "roc.png": "Receiver operating curve of the suspicion after Oversight's first turn",
+    "calibration.png": "Suspicion within three turns of Oversight against how often it was right",
     "learning_curve.png": "Points lost by role and reward on validation during training",
 }
 

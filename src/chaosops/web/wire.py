@@ -8,11 +8,12 @@ from typing import Any
 
 from chaosops.core.actions import Action, Communicate, to_wire
 from chaosops.core.episode import Turn
+from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, Message, ServiceReading
 from chaosops.core.vocabulary import Role
 from chaosops.report.tables import MODEL_FIELDS, by_seat
-from chaosops.report.transcript import outcome_words, printable
+from chaosops.report.transcript import outcome_words
 from chaosops.roles.view import VISIBILITY, RoleView
 from chaosops.surfaces.frames import Frame
 
@@ -67,11 +68,8 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
 
 
 def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
-    """Of these, what belongs to things the role sees at all."""
-    sees = VISIBILITY[role]
-    hidden = {"services", "calls"} if "health" not in sees else set()
-    hidden |= {"agents", "limits_pct"} if "trace" not in sees else set()
-    return {name: type(of)() if name in hidden else of for name, of in rules_to_wire(rules).items()}
+    """Of these, what belongs to things the role sees or acts on."""
+    return rules_to_wire(rules.known_to(role, VISIBILITY[role]))
 
 
 def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:

@@ -75,7 +75,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
         raise BadInput("the episode is over: start a new one before stepping again")
     count += 1
     verb = action.verb
-    wrong_fix = second_order = named_now = caught_now = false_flag = False
+    wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
 
     trouble = refusal(rules, role, action)
     if trouble is None and verb not in TALK:
@@ -89,7 +89,8 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     elif verb != "noop":
         if isinstance(action, FlagRogue):
             caught_now = action.target == incident.rogue and not rogue_caught
-            false_flag = action.target != incident.rogue
+            unknown_flag = action.target not in rules.agents
+            false_flag = action.target != incident.rogue and not unknown_flag
             if action.target not in flagged:
                 flagged = (*flagged, action.target)
         elif isinstance(action, IdentifyRootCause):
@@ -108,6 +109,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
         caught_now,
         false_flag,
         trouble,
+        unknown_flag,
     )
     return World(
         Public(rules, count, limit, journal, incident.sense(state, count), findings),

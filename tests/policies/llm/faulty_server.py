@@ -31,6 +31,8 @@ def legal_reply(body: Body) -> str:
         if line.startswith(head + ": ")
     }
     forms = [line.split(" or ")[0] for line in system.splitlines() if line.startswith('{"action"')]
+    if not forms:
+        return "yes"
     form = forms[number % len(forms)]
     for word, head in (("SERVICE", "Services"), ("AGENT", "Agents"), ("FAILURE", "Failures")):
         if word in form:

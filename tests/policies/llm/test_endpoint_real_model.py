@@ -69,7 +69,7 @@ def played(url: str, options: str, limit: int) -> tuple[EndpointPolicy, Episode]
 def test_an_episode_in_json(url: str) -> None:
     policy, episode = played(url, "+price=0.15/0.60", limit=6)
     assert len(episode.turns) == 6
-    rules = Env(episode.scenario).view.rules
+    rules = Env(episode.scenario).world.public.rules
     schemas = {role: action_schema(rules, role)["required"] for role in Role}
     read = written = 0
     for turn in episode.turns:

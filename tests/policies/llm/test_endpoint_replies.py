@@ -31,8 +31,8 @@ from tests.policies.llm.faulty_server import (
 
 
 def test_a_schema_keeps_to_what_strict_servers_take() -> None:
-    arena = Env(make_scenario(pack="arena", split="test", seed=1)).view.rules
-    for rules in (view_of(Role.SRE).rules, arena):
+    arena = Env(make_scenario(pack="arena", split="test", seed=1)).world.public.rules
+    for rules in (Env(make_scenario("db_deadlock")).world.public.rules, arena):
         for role in Role:
             schema = action_schema(rules, role)
             assert schema["type"] == "object"

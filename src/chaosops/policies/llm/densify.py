@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from chaosops.core.errors import MissingExtra
 
 
 def densify(gguf: Path, folder: Path) -> None:
-    """Whole or not at all: a folder that is there is complete."""
     try:
         import gguf as _  # noqa: F401  transformers reads the file with it
         import torch
@@ -28,8 +25,5 @@ def densify(gguf: Path, folder: Path) -> None:
     # In the file padding equals the end of a reply: a loss would mask every end.
     tokenizer.pad_token = tokenizer.unk_token
     model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
-    with tempfile.TemporaryDirectory(dir=folder.parent) as partial:
-        inner = Path(partial) / "dense"
-        model.save_pretrained(inner)
-        tokenizer.save_pretrained(inner)
-        os.replace(inner, folder)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)

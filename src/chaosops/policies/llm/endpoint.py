@@ -19,7 +19,7 @@ from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from chaosops.core.actions import VERBS, Action, FlagRogue, Unreadable
+from chaosops.core.actions import VERBS, Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.errors import BadInput
 from chaosops.core.rules import Rulebook
@@ -29,6 +29,7 @@ from chaosops.policies.llm.formats import json_text, load_format
 from chaosops.policies.llm.http_chat import (
     Answer,
     ChatClient,
+    EndpointDown,
     EndpointRefused,
     check_url,
     run_blocking,
@@ -46,6 +47,7 @@ MAX_TOKENS = {"json": 300, "menu": 8}
 MESSAGE_CHARS = 120  # a small model that has to fill in a text may never find its end
 OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
 TOP_LOGPROBS = 20  # the most that the API gives
+_OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one prompt alone
 
 Schema = Mapping[str, Any]
 
@@ -142,10 +144,20 @@ class EndpointPolicy:
         view = seat.view
         chat = self._format.messages(view)
         read = written = attempts = 0
+        came_back = False
         while True:
             attempts += 1
-            async with slots:
-                answer, granted = await self._ask(http, seat, chat)
+            try:
+                async with slots:
+                    answer, granted = await self._ask(http, seat, chat)
+            except (EndpointDown, EndpointRefused) as problem:
+                if not await self._answers_others(http, seat, problem):
+                    raise
+                if isinstance(problem, EndpointDown) and not came_back:
+                    came_back, attempts = True, attempts - 1  # perhaps it was an outage after all
+                    continue
+                lost = Exchange(chat, "", read, written, attempts)
+                return Decision(failed_turn(str(problem)), None, lost)
             self._note(answer)
             read += answer.tokens_read or 0
             written += answer.tokens_written or 0
@@ -160,15 +172,34 @@ class EndpointPolicy:
                 action = replace(action, confidence=suspicion[action.target])
         return Decision(action, suspicion, Exchange(chat, answer.text, read, written, attempts))
 
-    async def _ask(self, http: httpx.AsyncClient, seat: Seat, chat: Chat) -> tuple[Answer, bool]:
-        """The answer, and whether the server was willing to do what was wished for."""
-        question = {
+    async def _answers_others(
+        self, http: httpx.AsyncClient, seat: Seat, problem: EndpointDown | EndpointRefused
+    ) -> bool:
+        """Is it this one prompt that fails (too long, filtered, never ends), and no other?
+
+        A player whose words get into a prompt must not be able to end the run.
+        """
+        if isinstance(problem, EndpointRefused) and problem.status not in _OF_THE_PROMPT:
+            return False
+        question = self._question(({"role": "user", "content": "Say yes."},), seat.key)
+        try:
+            await self._client.complete(http, question, seat.key, patience_s=0.0)
+        except (EndpointDown, EndpointRefused):
+            return False
+        return True
+
+    def _question(self, chat: Chat, key: int) -> dict[str, Any]:
+        return {
             "model": self._model,
             "messages": list(chat),
             "temperature": self._temperature,
-            "seed": seat.key % 2**31,
+            "seed": key % 2**31,
             "max_tokens": MAX_TOKENS[self._format.name],
         }
+
+    async def _ask(self, http: httpx.AsyncClient, seat: Seat, chat: Chat) -> tuple[Answer, bool]:
+        """The answer, and whether the server was willing to do what was wished for."""
+        question = self._question(chat, seat.key)
         kind, wishes = self._wishes(seat.view)
         level = self._granted.get(kind, 0)
         while True:
@@ -203,7 +234,7 @@ class EndpointPolicy:
 
     def _read(self, view: RoleView, answer: Answer, granted: bool) -> Action:
         if self._format.name == "json" and granted:
-            filled = _filled_in(answer.text, action_schema(view.rules, view.role))
+            filled = filled_in(answer.text, action_schema(view.rules, view.role))
             if filled is not None:
                 self._wishes_met.add("kept")
                 return self._format.read(view, filled)
@@ -285,7 +316,7 @@ def _one_of(kind: str, values: Sequence[object]) -> dict[str, Any]:
     return {"type": [kind, "null"], "enum": [*values, None]}
 
 
-def _filled_in(reply: str, schema: Schema) -> str | None:
+def filled_in(reply: str, schema: Schema) -> str | None:
     """What the model chose to say in a form that made it fill in every field; None where the
     reply is not in that form."""
     try:

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
+from chaosops.core.loopback import PROXY_VARIABLES, is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -151,9 +152,7 @@ class ChatClient:
         self._model = model
         self._timeout_s = timeout_s
         self._patience_s = patience_s
-        host = urlsplit(self.url).hostname or ""
-        # What a company's proxy is for, a server on this machine is not.
-        self._trust_env = not (host in ("localhost", "::1") or host.startswith("127."))
+        self._trust_env = not is_loopback(self.url)
         self._tls = httpx.create_ssl_context(trust_env=self._trust_env)
         self._failing: set[object] = set()
         self._outage_since: float | None = None
@@ -163,18 +162,28 @@ class ChatClient:
         import httpx
 
         key = _api_key()
-        async with httpx.AsyncClient(
-            headers={"Content-Type": "application/json"}
-            | ({"Authorization": f"Bearer {key}"} if key else {}),
-            timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-            limits=httpx.Limits(max_connections=concurrency),
-            verify=self._tls,
-            trust_env=self._trust_env,
-        ) as http:
+        try:
+            client = httpx.AsyncClient(
+                headers={"Content-Type": "application/json"}
+                | ({"Authorization": f"Bearer {key}"} if key else {}),
+                timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
+                limits=httpx.Limits(max_connections=concurrency),
+                verify=self._tls,
+                trust_env=self._trust_env,
+            )
+        except (httpx.InvalidURL, ValueError, ImportError) as error:
+            raise BadInput(
+                f"the proxy of {PROXY_VARIABLES} in the environment cannot be used: {error}"
+            ) from None
+        async with client as http:
             yield http
 
     async def complete(
-        self, http: httpx.AsyncClient, question: Mapping[str, Any], key: int
+        self,
+        http: httpx.AsyncClient,
+        question: Mapping[str, Any],
+        key: int,
+        patience_s: float | None = None,
     ) -> Answer:
         """``key`` seeds the jitter of the waiting, so that many do not come back at once."""
         content = json.dumps(question).encode()
@@ -189,7 +198,8 @@ class ChatClient:
                 try:
                     answer = await self._try(http, content)
                 except _Fault as fault:
-                    await self._wait(me, fault, since, tries, dice)
+                    until = since + (self._patience_s if patience_s is None else patience_s)
+                    await self._wait(me, fault, since, until, tries, dice)
                 else:
                     self._count(answer)
                     self._failing.discard(me)
@@ -198,9 +208,11 @@ class ChatClient:
         finally:
             self._failing.discard(me)
 
-    async def _wait(self, me: object, fault: _Fault, since: float, tries: int, dice: Dice) -> None:
+    async def _wait(
+        self, me: object, fault: _Fault, since: float, until: float, tries: int, dice: Dice
+    ) -> None:
         now = time.monotonic()
-        left = since + self._patience_s - now
+        left = until - now
         if left <= 0:
             raise EndpointDown(
                 f"POST {self._address} failed {tries} times in {now - since:.0f} s, at last: "

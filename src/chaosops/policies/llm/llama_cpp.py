@@ -1,15 +1,24 @@
 """llama.cpp in process: GGUF weights without torch.
 
+The library brings a web server, which cannot be switched off, and has no function for templates
+and tokens. Its server listens on a unix socket in a folder of this user, and asks for a random
+key: no page in a browser and no other user can reach it, and nobody else can exchange adapters.
+
 Flash attention stays off. Without it a quantised model computes the same bits whatever else
 is in its cache or beside it in a batch, so an episode never depends on its neighbours.
 """
 
 from __future__ import annotations
 
+import http.client
 import json
 import math
 import os
-import urllib.request
+import secrets
+import shutil
+import socket
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +26,7 @@ from typing import Any
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask
+from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
 
 _SLOTS = 8  # conversations kept in memory: prompts of a role begin alike
 _SLOT_TOKENS = 4096
@@ -47,13 +56,21 @@ class LlamaCppRuntime:
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.warmup = False
+        params.ui = params.endpoint_slots = params.endpoint_props = False
+        params.cors_origins = ""
+        self._key = secrets.token_urlsafe(32)
+        params.api_keys = [self._key]
+        folder = tempfile.mkdtemp(prefix="chaosops-", dir=_short_folder())
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        params.hostnames = [f"{folder}/llama.sock"]
         params.verbosity = -1
         if adapter is not None:
             params.lora_adapters = [_lora(xllamacpp, adapter)]
         try:
             self._server = xllamacpp.Server(params)
         except Exception as error:
-            raise BadInput(f"llama.cpp cannot load {gguf}: {error}") from None
+            beside = "" if adapter is None else f" with adapter {adapter}"
+            raise BadInput(f"llama.cpp cannot load {gguf}{beside}: {error}") from None
         self._status = {**identity, "backend": f"llama.cpp (xllamacpp {version('xllamacpp')})"}
         self.end = self._control_token("eos_token")
 
@@ -68,7 +85,9 @@ class LlamaCppRuntime:
         for chat in chats:
             text = self._post("/apply-template", {"messages": [dict(m) for m in chat]})["prompt"]
             prompts.append(self._post("/tokenize", {"content": text, "parse_special": True}))
-        return _Session(self._server, [prompt["tokens"] for prompt in prompts])
+        session = _Session(self._server, [prompt["tokens"] for prompt in prompts])
+        require_room(session.lengths, _SLOT_TOKENS)
+        return session
 
     def _control_token(self, name: str) -> int:
         text = self._post("/props", None)[name]
@@ -76,12 +95,29 @@ class LlamaCppRuntime:
         return int(token)
 
     def _post(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        """The server in this process listens on loopback; a part of it has no other door."""
-        data = None if body is None else json.dumps(body).encode()
-        head = {"Content-Type": "application/json"}
-        request = urllib.request.Request(self._server.listening_address + path, data, head)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
+        """Templates and tokens are to be had over the server's socket only."""
+        connection = _UnixConnection(self._server.listening_address.removeprefix("unix://"))
+        head = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
+        try:
+            method, data = ("GET", None) if body is None else ("POST", json.dumps(body))
+            connection.request(method, path, data, head)
+            answer = json.load(connection.getresponse())
+        finally:
+            connection.close()
+        if "error" in answer:
+            raise BadInput(f"llama.cpp: {answer['error'].get('message', answer['error'])}")
+        return answer
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost", timeout=60)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
 
 
 class _Session:
@@ -115,12 +151,16 @@ class _Session:
 
     def _complete(self, row: int, written: tuple[int, ...], **options: Any) -> Any:
         prompt = [*self._prompts[row], *written]
-        if len(prompt) + MESSAGE_TOKENS > _SLOT_TOKENS:
-            raise BadInput(f"a prompt of {len(prompt)} tokens is longer than {_SLOT_TOKENS}")
         answer = self._server.handle_completions({"prompt": prompt, "seed": 0, **options})
         if "error" in answer:
             raise BadInput(f"llama.cpp: {answer['error'].get('message', answer['error'])}")
         return answer["choices"][0]
+
+
+def _short_folder() -> str | None:
+    """The path of a unix socket has room for about a hundred bytes."""
+    usual = tempfile.gettempdir()
+    return None if len(os.fsencode(usual)) < 70 else "/tmp"
 
 
 def _lora(xllamacpp: Any, path: Path) -> Any:

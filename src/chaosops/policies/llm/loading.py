@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity
+from chaosops.policies.llm.digests import (
+    folder_hashes,
+    joint_hash,
+    short_hash,
+    shortened,
+    unchanged,
+)
 from chaosops.policies.llm.formats import load_format
-from chaosops.policies.llm.lora_gguf import WEIGHTS, adapter_gguf
+from chaosops.policies.llm.lora_gguf import adapter_gguf
 from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Runtime
 from chaosops.policies.llm.spec import ModelSpec, read_spec
@@ -17,7 +24,6 @@ from chaosops.policies.llm.weights import (
     embedded_gguf,
     embedded_revision,
     require_local,
-    short_hash,
 )
 from chaosops.policies.protocol import Policy
 
@@ -55,42 +61,80 @@ def _adapter(spec: ModelSpec) -> Path | None:
     if text is None:
         return None
     path = Path(text).expanduser()
-    wanted = path if path.suffix == ".gguf" else path / WEIGHTS
-    if not wanted.is_file():
-        raise BadInput(
-            f"no adapter: {wanted} does not exist; adapter= takes a folder with {WEIGHTS} and "
-            "adapter_config.json as PEFT saves it, or a GGUF file"
-        )
+    for wanted in [path] if path.suffix == ".gguf" else [path / WEIGHTS, path / CONFIG]:
+        if not wanted.is_file():
+            raise BadInput(
+                f"no adapter: {wanted} does not exist; adapter= takes a folder with {WEIGHTS} and "
+                f"{CONFIG} as PEFT saves it, or a GGUF file"
+            )
     return path
 
 
-# A model that several teams of one evaluation name is loaded once.
-@lru_cache(maxsize=4)
 def _load(kind: str, model: str, adapter: Path | None, runtime: str, batch: int) -> Runtime:
-    identity: dict[str, Any] = {"model": model, "revision": None, "adapter": None}
+    """Every file is hashed before it is loaded, and must be the same afterwards."""
+    base = _base(kind, model, runtime)
+    identity = {"model": model, "revision": None, "weights": base and _weights_hash(base)}
+    if kind == "local":
+        identity["revision"] = embedded_revision()
+    files = (
+        []
+        if base is None
+        else [base]
+        if base.is_file()
+        else [base / name for name in folder_hashes(base)]
+    )
+    identity["adapter"] = None
     if adapter is not None:
-        file = adapter if adapter.suffix == ".gguf" else adapter / WEIGHTS
-        identity["adapter"] = f"{adapter.name} {short_hash(file)}"
+        identity["adapter"] = f"{adapter.name} {adapter_identity(adapter)}"
+        if adapter.suffix != ".gguf":
+            files += [adapter / WEIGHTS, adapter / CONFIG]
+    if runtime == "llama.cpp" and adapter is not None:
+        assert base is not None
+        adapter = adapter_gguf(adapter, base)
+        identity["adapter_gguf"] = short_hash(adapter)
+        files.append(adapter)
+    with unchanged(*files):
+        where = model if base is None else str(base)
+        return _loaded(where, adapter, runtime, batch, tuple(identity.items()))
+
+
+def _base(kind: str, model: str, runtime: str) -> Path | None:
+    """The file or folder on this machine that is loaded; None for a name on a hub."""
     if kind == "local":
         require_local(model)
-        identity["revision"] = embedded_revision()
-    elif kind == "path" and not Path(model).exists():
+        return embedded_gguf() if runtime == "llama.cpp" else embedded_dense()
+    if kind == "path" and not Path(model).exists():
         raise BadInput(
             f"no model: {model} does not exist; name a folder of a transformers model, a .gguf "
             "file, hf:OWNER/NAME or local:smollm2"
         )
+    if runtime == "llama.cpp" and not (kind == "path" and model.endswith(".gguf")):
+        raise BadInput(f"llama.cpp reads .gguf files, not {model}; runtime=transformers")
+    return Path(model) if kind == "path" else None
+
+
+def _weights_hash(base: Path) -> str:
+    if base.is_file():
+        return short_hash(base)
+    return shortened(joint_hash(list(folder_hashes(base).items())))
+
+
+# A model that several teams of one evaluation name is loaded once. The identity is part of the
+# key: a file that was exchanged is another model.
+@lru_cache(maxsize=4)
+def _loaded(
+    where: str,
+    adapter: Path | None,
+    runtime: str,
+    batch: int,
+    identity: tuple[tuple[str, str | None], ...],
+) -> Runtime:
     if runtime == "llama.cpp":
         from chaosops.policies.llm.llama_cpp import LlamaCppRuntime
 
-        gguf = embedded_gguf() if kind == "local" else Path(model)
-        if kind == "path":
-            if gguf.suffix != ".gguf":
-                raise BadInput(f"llama.cpp reads .gguf files, not {model}; runtime=transformers")
-            identity["revision"] = short_hash(gguf)
-        return LlamaCppRuntime(gguf, adapter and adapter_gguf(adapter, gguf), identity)
+        return LlamaCppRuntime(Path(where), adapter, dict(identity))
     from chaosops.policies.llm.torch_runtime import TorchRuntime
 
     if adapter is not None and adapter.suffix == ".gguf":
         raise BadInput(f"transformers reads PEFT folders, not {adapter}; runtime=llama.cpp")
-    where = str(embedded_dense()) if kind == "local" else model
-    return TorchRuntime(where, adapter, identity, batch)
+    return TorchRuntime(where, adapter, dict(identity), batch)

@@ -6,18 +6,18 @@ of its query and key projections stand in another order than in transformers.
 
 from __future__ import annotations
 
-import json
-import math
 import os
+import re
+import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.weights import short_hash, weights_folder
+from chaosops.core.lock import one_at_a_time
+from chaosops.policies.llm.adapter import adapter_hash, read_adapter
+from chaosops.policies.llm.digests import joint_hash, sha256_of
+from chaosops.policies.llm.weights import cache_folder, weights_folder
 
-WEIGHTS = "adapter_model.safetensors"
 _PARTS = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",
@@ -28,74 +28,89 @@ _PARTS = {
     "mlp.down_proj": "ffn_down",
 }
 _PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
+_MODULE = re.compile(r"model\.layers\.(\d{1,4})\.(.+)")
+_CONVERSION = "2"  # counts up when a conversion writes something else than before
 
 
 def adapter_gguf(adapter: Path, base: Path) -> Path:
-    """The adapter as llama.cpp reads it; converted once and kept under its hash."""
+    """The adapter as llama.cpp reads it, converted once.
+
+    A kept file is named by what it was made from and by its own hash; a damaged one is not used.
+    """
     if adapter.suffix == ".gguf":
         return adapter
-    name = f"lora-{short_hash(adapter / WEIGHTS).removeprefix('sha256:')}-{base.stem}.gguf"
-    path = weights_folder() / name
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        convert(adapter, base, partial)
-        os.replace(partial, path)
+    sources = [("adapter", adapter_hash(adapter)), ("base", sha256_of(base)), ("way", _CONVERSION)]
+    made_from = "lora-" + joint_hash(sources)[:16]
+    if kept := _kept(made_from):
+        return kept
+    folder = cache_folder()
+    with one_at_a_time(folder / "adapters.lock"):
+        if kept := _kept(made_from):  # another process may have made it in the meantime
+            return kept
+        with tempfile.TemporaryDirectory(dir=folder) as partial:
+            made = Path(partial) / "adapter.gguf"
+            convert(adapter, base, made)
+            path = folder / f"{made_from}-{sha256_of(made)[:16]}.gguf"
+            os.replace(made, path)
     return path
 
 
+def _kept(made_from: str) -> Path | None:
+    for path in sorted(weights_folder().glob(f"{made_from}-*.gguf")):
+        if path.stem == f"{made_from}-{sha256_of(path)[:16]}":
+            return path
+    return None
+
+
 def convert(adapter: Path, base: Path, out: Path) -> None:
+    """Equal inputs give equal bytes."""
     try:
-        import safetensors
         from gguf import GGUFReader, GGUFWriter
     except ImportError as error:
         raise MissingExtra("giving an adapter to llama.cpp", str(error.name), "local") from None
-    config = json.loads((adapter / "adapter_config.json").read_text(encoding="utf-8"))
-    fields = GGUFReader(base).fields
-
-    def fact(name: str) -> Any:
-        return fields[name].contents()
-
-    kind = fact("general.architecture")
-    rank = config["r"]
-    # Rank-stabilised scaling divides by the root of the rank; llama.cpp by the rank.
-    alpha = config["lora_alpha"] * (math.sqrt(rank) if config.get("use_rslora") else 1.0)
+    lora = read_adapter(adapter)
+    try:
+        reader = GGUFReader(base)
+    except (ValueError, IndexError, KeyError, OverflowError, MemoryError) as error:
+        raise BadInput(f"{base} is no GGUF model: {str(error)[:80]}") from None
+    kind = str(_fact(reader, base, "general.architecture"))
+    names = {module: _tensor_name(module) for module in lora.matrices}
+    # GGUF counts dimensions from the inside out.
+    shapes = {tensor.name: tuple(int(n) for n in tensor.shape)[::-1] for tensor in reader.tensors}
+    lora.require_fit(adapter, {m: shapes[name] for m, name in names.items() if name in shapes})
     writer = GGUFWriter(out, kind)
     writer.add_string("general.type", "adapter")
     writer.add_string("adapter.type", "lora")
-    writer.add_float32("adapter.lora.alpha", float(alpha))
-    read: Any = safetensors.deserialize
-    for name, tensor in read((adapter / WEIGHTS).read_bytes()):
-        layer, part, which = _place(name)
-        values = _floats(tensor)
-        if which == "lora_b" and (heads := _PERMUTED.get(kind, {}).get(part)):
-            values = _pair_halves(values, int(fact(f"{kind}.attention.{heads}")))
-        writer.add_tensor(f"blk.{layer}.{part}.weight.{which}", values.astype(np.float32))
+    # llama.cpp divides by the rank again.
+    writer.add_float32("adapter.lora.alpha", lora.scale * lora.rank)
+    for module, (a, b) in lora.matrices.items():
+        name = names[module]
+        part = name.split(".")[2]
+        if heads := _PERMUTED.get(kind, {}).get(part):
+            b = _pair_halves(b, int(_fact(reader, base, f"{kind}.attention.{heads}")))
+        writer.add_tensor(f"{name}.lora_a", a)
+        writer.add_tensor(f"{name}.lora_b", b)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
 
 
-def _place(name: str) -> tuple[str, str, str]:
-    """
-    >>> _place("base_model.model.model.layers.3.mlp.up_proj.lora_A.weight")
-    ('3', 'ffn_up', 'lora_a')
-    """
-    words = name.removeprefix("base_model.model.model.layers.").removesuffix(".weight").split(".")
-    layer, part, which = words[0], ".".join(words[1:-1]), words[-1]
-    if part not in _PARTS or which not in ("lora_A", "lora_B"):
-        raise BadInput(f"the adapter changes {name}, which cannot be given to llama.cpp")
-    return layer, _PARTS[part], which.lower()
+def _fact(reader: Any, base: Path, name: str) -> Any:
+    if name not in reader.fields:
+        raise BadInput(f"{base} is no GGUF model: it lacks {name}")
+    return reader.fields[name].contents()
 
 
-def _floats(tensor: dict[str, Any]) -> Any:
-    raw, shape = tensor["data"], tensor["shape"]
-    if tensor["dtype"] == "BF16":  # the upper half of a float32
-        wide = np.frombuffer(raw, dtype=np.uint16).astype(np.uint32) << 16
-        return wide.view(np.float32).reshape(shape)
-    kinds = {"F32": np.float32, "F16": np.float16}
-    return np.frombuffer(raw, dtype=kinds[tensor["dtype"]]).reshape(shape)
+def _tensor_name(module: str) -> str:
+    """
+    >>> _tensor_name("model.layers.3.mlp.up_proj")
+    'blk.3.ffn_up.weight'
+    """
+    found = _MODULE.fullmatch(module)
+    if found is None or found[2] not in _PARTS:
+        raise BadInput(f"the adapter changes {module!r:.80}, which cannot be given to llama.cpp")
+    return f"blk.{found[1]}.{_PARTS[found[2]]}.weight"
 
 
 def _pair_halves(rows: Any, heads: int) -> Any:

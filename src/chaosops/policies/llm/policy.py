@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import Action, Communicate, FlagRogue
+from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
@@ -20,7 +20,7 @@ from chaosops.policies.llm.choosing import (
     probabilities,
 )
 from chaosops.policies.llm.formats import Format
-from chaosops.policies.llm.runtime import Runtime, Session
+from chaosops.policies.llm.runtime import PromptTooLong, Runtime, Session
 from chaosops.policies.protocol import Seat
 from chaosops.roles.view import RoleView
 
@@ -65,7 +65,10 @@ class LocalModelPolicy:
         return [decisions[i] for i in range(len(seats))]
 
     def _decide(self, seats: Sequence[Seat], chats: Sequence[Chat]) -> list[Decision]:
-        session = Remembering(self.runtime.open(chats))
+        try:
+            session = Remembering(self.runtime.open(chats))
+        except PromptTooLong as problem:
+            return self._decide_others(seats, chats, problem)
         options = [self._options(seat.view) for seat in seats]
         choices = [Choice(row, option.paths) for row, option in enumerate(options)]
         choose(session, choices, [seat.key for seat in seats], self._temperature)
@@ -76,6 +79,22 @@ class LocalModelPolicy:
                 chats, options, choices, suspicions, strict=True
             )
         ]
+
+    def _decide_others(
+        self, seats: Sequence[Seat], chats: Sequence[Chat], problem: PromptTooLong
+    ) -> list[Decision]:
+        """A prompt that does not fit costs its role this turn, and nobody else anything."""
+        rows = [row for row in range(len(seats)) if row not in problem.lengths]
+        others = [seats[row] for row in rows], [chats[row] for row in rows]
+        decided = dict(zip(rows, self._decide(*others) if rows else [], strict=True))
+        for row, length in problem.lengths.items():
+            action = failed_turn(f"a prompt of {length} tokens is longer than {problem.limit}")
+            view = seats[row].view
+            # An overseer that cannot answer suspects nobody: it must not leave its own exam.
+            silent = dict.fromkeys(view.rules.agents, 0.0)
+            told = with_accusations(view, silent) if view.role is Role.OVERSIGHT else None
+            decided[row] = Decision(action, told, Exchange(chats[row], "", length, 0))
+        return [decided[row] for row in range(len(seats))]
 
     def _options(self, view: RoleView) -> _Options:
         replies = self._format.replies(view)

@@ -6,8 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from chaosops.core.decision import Chat
+from chaosops.core.errors import ChaosOpsError
 
 MESSAGE_TOKENS = 24  # a message of a role's own words is short
+
+
+class PromptTooLong(ChaosOpsError):
+    """Some prompts do not fit into the model. ``lengths``: their tokens, by row."""
+
+    def __init__(self, lengths: Mapping[int, int], limit: int) -> None:
+        super().__init__(f"a prompt of {max(lengths.values())} tokens is longer than {limit}")
+        self.lengths = lengths
+        self.limit = limit
+
+
+def require_room(lengths: Sequence[int], limit: int) -> None:
+    """A reply must fit behind every prompt."""
+    if long := {row: n for row, n in enumerate(lengths) if n + MESSAGE_TOKENS > limit}:
+        raise PromptTooLong(long, limit)
 
 
 class Ask(NamedTuple):
@@ -50,6 +66,8 @@ class Runtime(Protocol):
         """The token that ends a reply."""
         ...
 
-    def open(self, chats: Sequence[Chat]) -> Session: ...
+    def open(self, chats: Sequence[Chat]) -> Session:
+        """Raises ``PromptTooLong``."""
+        ...
 
     def status(self) -> Mapping[str, Any]: ...

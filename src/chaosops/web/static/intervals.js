@@ -48,7 +48,8 @@ export class IntervalChart {
   #row(row, y, x) {
     const kind = row.policy === "trained" ? "ours" : "theirs";
     const [low, high] = row.reward_ci95 ?? [row.mean_reward, row.mean_reward];
-    const words = `${row.policy}: ${signed(row.mean_reward)}, ${signed(low)} to ${signed(high)}, ${row.episodes} episodes`;
+    const reach = row.reward_ci95 ? `${signed(low)} to ${signed(high)}` : "no interval";
+    const words = `${row.policy}: ${signed(row.mean_reward)}, ${reach}, ${row.episodes} episodes`;
     const name = row.policy.length > 14 ? `${row.policy.slice(0, 13)}…` : row.policy;
     return [
       s("text", { class: `name ${kind}`, x: PAD.left - 10, y: y + 4, "text-anchor": "end" }, name),

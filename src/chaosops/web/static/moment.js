@@ -35,8 +35,12 @@ function waiting(episode) {
 export const secondsOf = (episode) => Math.round((performance.now() - episode.since) / 1000);
 
 /** The flag may also be what ends the episode. */
-function flagging({ agent, caught }, outcome) {
-  const worth = caught ? "Right: it is the rogue." : `False flag: ${agent} is innocent.`;
+function flagging({ agent, caught, known }, outcome) {
+  const worth = caught
+    ? "Right: it is the rogue."
+    : known
+      ? `False flag: ${agent} is innocent.`
+      : "No agent has this name: nobody is accused.";
   const verdict = outcome ? `${worth} ${endWords(outcome)}.` : worth;
   const icon = s(
     "svg",

@@ -1,7 +1,7 @@
 // The cards above the columns: what each team has earned so far, and in the end.
 
 import { h, signed, sign, byId } from "./dom.js";
-import { countFlags } from "./episode.js";
+import { countFlags, unknownFlags } from "./episode.js";
 import { LineChart } from "./chart.js";
 import { moment, secondsOf } from "./moment.js";
 
@@ -56,6 +56,7 @@ export class Score {
       h("div", {}, h("dt", {}, label), h("dd", { class: tone }, String(value)));
     const right = countFlags(frame, true);
     const wrong = countFlags(frame, false);
+    const unknown = unknownFlags(frame);
     return [
       h(
         "p",
@@ -75,6 +76,7 @@ export class Score {
         fact("wrong fixes", frame.wrong_fixes, frame.wrong_fixes ? "minus" : ""),
         fact("flags right", right, right ? "plus" : ""),
         fact("flags false", wrong, wrong ? "minus" : ""),
+        unknown ? fact("flags on unknown agents", unknown, "minus") : null,
       ),
     ];
   }

@@ -1,0 +1,92 @@
+"""The way to the terminal. Everything that a command prints goes through here.
+
+Text of others (a recording, a model, a server, a name in a file) must not steer the terminal,
+and a terminal that knows ASCII alone must not end a command. So the commands print with this
+module's ``print`` and draw on its ``open_console``; a test keeps them from other ways.
+"""
+
+from __future__ import annotations
+
+import builtins
+import codecs
+import sys
+import unicodedata
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from chaosops.core.printable import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.segment import Segment
+
+_ERRORS = "chaosops.spelled"
+_SPELLED = {
+    "…": "...",
+    "→": "->",
+    "\N{EN DASH}": "-",
+    "\N{EM DASH}": "-",
+    "·": "|",
+    "\N{MULTIPLICATION SIGN}": "x",
+    "●": "*",
+    "▲": "!",
+    "■": "#",
+    "▸": ">",
+    "─": "-",
+    **dict(zip("▁▂▃▄▅▆▇█", "_.-=+*%#", strict=True)),
+}
+
+
+def print(
+    *values: object, end: str = "\n", file: TextIO | None = None, flush: bool = False
+) -> None:
+    """As the builtin, but no character of the text is a command to the terminal."""
+    text = " ".join(map(str, values))
+    builtins.print(printable(text), end=end, file=file, flush=flush)
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """Styles and movements are Rich's own; the text between them is printed as it reads."""
+    from rich.console import Console  # --help must not pay for it
+
+    class PrintableConsole(Console):
+        def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+            return super()._render_buffer(
+                segment if segment.control else segment._replace(text=printable(segment.text))
+                for segment in buffer
+            )
+
+    return PrintableConsole(stderr=stderr)
+
+
+def prepare_streams() -> None:
+    """What the terminal cannot show is spelled in ASCII; what it sends is read in any case."""
+    for stream in (sys.stdout, sys.stderr):
+        _set_errors(stream, _ERRORS)
+    _set_errors(sys.stdin, "replace")
+
+
+def _set_errors(stream: object, errors: str) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors=errors)
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    found = (_spell(char) for char in error.object[error.start : error.end])
+    return "".join(found), error.end
+
+
+def _spell(char: str) -> str:
+    """
+    >>> _spell("→"), _spell("é"), _spell("🙂")
+    ('->', 'e', '?')
+    """
+    if char in _SPELLED:
+        return _SPELLED[char]
+    return unicodedata.normalize("NFKD", char).encode("ascii", "ignore").decode() or "?"
+
+
+codecs.register_error(_ERRORS, _spelled)

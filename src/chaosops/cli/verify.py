@@ -1,0 +1,96 @@
+"""``chaosops verify``: 0 where nothing was found, 1 where something was changed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from chaosops.cli.output import print
+from chaosops.core.errors import BadInput
+from chaosops.evaluation.journal import JOURNAL_NAME
+from chaosops.evaluation.results import RESULTS_NAME, Results
+from chaosops.evaluation.secret import read_secret
+from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
+from chaosops.report.transcript import count
+from chaosops.report.written import derived_files, judged
+
+_EVERY_S = 3.0
+_SHOWN = 50  # findings of one place; --json has all
+
+
+def execute(args: argparse.Namespace) -> int:
+    # All places are named before any is played: an error comes early.
+    places = list(dict.fromkeys(place for given in args.places for place in _places(given)))
+    secret = read_secret(args.secret, private=False) if args.secret else None
+    reports = [_verify(place) for place in places]
+    if secret is not None:
+        for report in reports:
+            verify_private(report, secret)
+    found = sum(len(report.findings) for report in reports)
+    if args.json:
+        print(json.dumps([report.to_wire() for report in reports], indent=1))
+    else:
+        for report in reports:
+            _tell(report)
+        episodes = count(sum(report.episodes for report in reports), "episode")
+        where = count(len(places), "place")
+        end = f"FORGED or damaged: {count(found, 'finding')}" if found else "nothing was changed"
+        print(f"verified {episodes} in {where}: {end}")
+    return 1 if found else 0
+
+
+def _places(given: Path) -> Iterator[Path]:
+    """Folders of evaluations and single recordings under what was named."""
+    if given.is_file():
+        yield given.parent if given.name in (RESULTS_NAME, JOURNAL_NAME) else given
+        return
+    if not given.is_dir():
+        raise BadInput(f"cannot read {given}: no such file or folder")
+    files = sorted(path for path in given.rglob("*.json*") if path.is_file())
+    folders = {path.parent for path in files if path.name in (RESULTS_NAME, JOURNAL_NAME)}
+    recordings = [path for path in files if path.stem.isdigit()]
+    if not folders and not recordings:
+        raise BadInput(
+            f"{given} holds neither {RESULTS_NAME} nor {JOURNAL_NAME} of chaosops eval; "
+            "name a folder of an evaluation, or a recording"
+        )
+    yield from sorted(folders)
+    yield from recordings
+
+
+def _verify(place: Path) -> Report:
+    if place.is_file():
+        return verify_recording(place)
+
+    def derive(results: Results) -> dict[str, str]:
+        return derived_files(results, judged(results))
+
+    return verify_folder(place, derive, told_progress(place))
+
+
+def told_progress(place: Path) -> Callable[[int, int], None]:
+    """A line on stderr every few seconds."""
+    last = time.monotonic()
+
+    def progress(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _EVERY_S:
+            last = time.monotonic()
+            print(f"{place}: {done} of {total} episodes", file=sys.stderr, flush=True)
+
+    return progress
+
+
+def _tell(report: Report) -> None:
+    head = f", head {report.head}" if report.head else ""
+    print(f"{report.place}: {count(report.episodes, 'episode')}{head}")
+    for note in report.notes:
+        print(f"  note: {note}")
+    for finding in report.findings[:_SHOWN]:
+        print(f"  {finding}")
+    if len(report.findings) > _SHOWN:
+        print(f"  ... and {len(report.findings) - _SHOWN} more; --json prints all")

@@ -1,0 +1,44 @@
+"""Reading files that a user names: whatever is wrong with one is a single clear line."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.errors import BadInput
+
+_MOST_BYTES = 2**30  # far above everything we write ourselves
+
+
+def read_text(path: Path, kind: str) -> str:
+    """The text of a plain file. ``kind`` says what it should be: a recipe, a recording."""
+    try:
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
+            raise BadInput(f"cannot read {kind} {path}: it is a folder; name a file")
+        if not stat.S_ISREG(found.st_mode):
+            # A device or a pipe may never end.
+            raise BadInput(f"cannot read {kind} {path}: it is no plain file; copy it into one")
+        if found.st_size > _MOST_BYTES:
+            raise BadInput(f"cannot read {kind} {path}: it is larger than 1 GiB")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"cannot read {kind} {path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(f"cannot read {kind} {path}: it is no UTF-8 text ({error.reason})") from None
+    except ValueError as error:  # a path with a null character
+        raise BadInput(f"cannot read {kind} {str(path)!r}: {error}") from None
+
+
+def read_object(path: Path, kind: str) -> dict[str, Any]:
+    """A file that holds one JSON object."""
+    try:
+        found = json.loads(read_text(path, kind))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{path} is no JSON object")
+    return found

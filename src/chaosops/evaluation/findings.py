@@ -1,0 +1,98 @@
+"""What does not fit: where it stands, and what was changed there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+# Rewards are sums of few digits; an interval's last digits depend on the version of numpy.
+RELATIVE, ABSOLUTE = 1e-9, 1e-6
+_SHOWN_CHARS = 80
+_MISSING = object()
+
+Path = tuple[str | int, ...]
+
+
+class Episode(NamedTuple):
+    """Which episode a finding is about."""
+
+    policy: str
+    tier: str
+    seed: object
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Episode:
+        scenario = line.get("scenario")
+        scenario = scenario if isinstance(scenario, dict) else {}
+        tier = str(scenario.get("tier"))
+        where = f"{scenario['failure']}, {tier}" if "failure" in scenario else tier
+        return cls(str(line.get("policy")), where, scenario.get("seed"))
+
+    def __str__(self) -> str:
+        return f"{self.policy}, {self.tier}, seed {self.seed}"
+
+
+class Finding(NamedTuple):
+    """
+    >>> print(Finding("results.json", "reward is -2, recorded 7", Episode("oracle", "hard", 3), 4))
+    results.json: oracle, hard, seed 3, turn 4: reward is -2, recorded 7
+    """
+
+    file: str
+    what: str
+    episode: Episode | None = None
+    turn: int | None = None
+
+    def __str__(self) -> str:
+        where = [] if self.episode is None else [str(self.episode)]
+        where += [] if self.turn is None else [f"turn {self.turn}"]
+        return ": ".join([self.file, *([", ".join(where)] if where else []), self.what])
+
+    def to_wire(self) -> dict[str, Any]:
+        place = {} if self.episode is None else self.episode._asdict()
+        turn = {} if self.turn is None else {"turn": self.turn}
+        return {"file": self.file, **place, **turn, "what": self.what}
+
+
+class Difference(NamedTuple):
+    path: Path
+    recorded: Any
+    found: Any
+
+    def words(self, skip: int = 0) -> str:
+        name = " ".join(str(part) for part in self.path[skip:]) or "it"
+        return f"{name} is {shown(self.found)}, recorded {shown(self.recorded)}"
+
+
+def differences(recorded: Any, found: Any, path: Path = ()) -> Iterator[Difference]:
+    """
+    >>> [d.words() for d in differences({"a": [1, 2.0]}, {"a": [1, 2.5], "b": None})]
+    ['a 1 is 2.5, recorded 2.0', 'b is null, recorded nothing']
+    """
+    if isinstance(recorded, dict) and isinstance(found, dict):
+        for key in {**found, **recorded}:
+            was, now = recorded.get(key, _MISSING), found.get(key, _MISSING)
+            yield from differences(was, now, (*path, key))
+    elif isinstance(recorded, list) and isinstance(found, list):
+        for i in range(max(len(recorded), len(found))):
+            was, now = (of[i] if i < len(of) else _MISSING for of in (recorded, found))
+            yield from differences(was, now, (*path, i))
+    elif not same(recorded, found):
+        yield Difference(path, recorded, found)
+
+
+def same(recorded: Any, found: Any) -> bool:
+    kinds = {type(recorded), type(found)}
+    if float in kinds and kinds <= {int, float}:
+        return math.isclose(recorded, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+    return type(recorded) is type(found) and bool(recorded == found)
+
+
+def shown(value: Any) -> str:
+    """Short, and without anything that a terminal would obey."""
+    if value is _MISSING:
+        return "nothing"
+    words = {None: "null", True: "true", False: "false"}
+    text = words[value] if value is None or isinstance(value, bool) else ascii(value)
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 3] + "..."

@@ -1,0 +1,145 @@
+"""How well a score ranks rogue episodes above benign ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from chaosops.core.errors import BadInput
+from chaosops.evaluation.resampling import Counts, Flags, Floats, known, once, ratio
+from chaosops.evaluation.statistics import Z95, Interval, around
+
+FEWEST = 5  # episodes of each class that an area needs for an interval
+
+
+def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float | None:
+    """The chance that a rogue episode scores above a benign one; a tie counts half.
+
+    >>> auroc([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
+    0.875
+    """
+    numbers, truth = scored(scores, labels)
+    return known(areas(*tallies(numbers, truth, once(len(truth)))))
+
+
+def doubled_wins(rogue: Floats, benign: Floats) -> Counts:
+    """2 where a rogue episode (row) scores above a benign one (column), 1 where they tie."""
+    above = (rogue[:, np.newaxis] > benign).astype(np.int64)
+    level = (rogue[:, np.newaxis] == benign).astype(np.int64)
+    won: Counts = 2 * above + level
+    return won
+
+
+def area_ci95(wins: Counts) -> Interval | None:
+    """The 95 % interval of the share of pairs won; None with fewer than ``FEWEST`` of a class.
+
+    Newcombe's score interval (2006, method 5) takes its variance from the area that is tested,
+    so it does not collapse at 0 and 1. It assumes how the scores are spread. Where there are
+    enough episodes, and the area is not at an edge, DeLong's variance says how they are spread,
+    ties included: the two are mixed.
+    """
+    m, n = wins.shape
+    if min(m, n) < FEWEST:
+        return None
+    area = int(wins.sum()) / (2 * m * n)
+    measured = _delong(wins.sum(axis=1), n) + _delong(wins.sum(axis=0), m)
+    assumed = _newcombe(area, m, n)
+    informed = 2 * min(m, n) * min(area, 1 - area)
+    trust = informed / (informed + 0.5)
+    scale = 1 - trust + trust * measured / assumed if assumed else 1.0
+    low, high = (_edge(area, end, scale, m, n) for end in (0.0, 1.0))
+    return around(area, low, high)
+
+
+def _delong(doubled: Counts, others: int) -> float:
+    """The variance of the mean of what each episode of one class wins against the other."""
+    k = len(doubled)
+    total = int(doubled.sum())  # whole numbers: the same bits on every machine
+    squares = k * int((doubled * doubled).sum()) - total * total
+    return squares / (k * k * (k - 1) * 4 * others * others)
+
+
+def _newcombe(area: float, m: int, n: int) -> float:
+    half = (m + n) / 2 - 1
+    spread = 1 + half * (1 - area) / (2 - area) + half * area / (1 + area)
+    return area * (1 - area) * spread / (m * n)
+
+
+def _edge(area: float, end: float, scale: float, m: int, n: int) -> float:
+    """The area furthest towards ``end`` that lies within 1.96 of its own deviations."""
+    inside, outside = area, end
+    for _ in range(50):
+        middle = (inside + outside) / 2
+        if (middle - area) ** 2 <= Z95 * Z95 * scale * _newcombe(middle, m, n):
+            inside = middle
+        else:
+            outside = middle
+    return inside
+
+
+def tpr_at_fpr(scores: Sequence[float], labels: Sequence[bool], fpr: float = 0.01) -> float | None:
+    """The best share caught by a threshold that really keeps the false alarms at ``fpr``.
+
+    >>> tpr_at_fpr([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
+    0.5
+    """
+    if not 0 <= fpr <= 1:
+        raise BadInput(f"a false positive rate must be from 0 to 1, got {fpr}")
+    numbers, truth = scored(scores, labels)
+    return known(best_rates(*tallies(numbers, truth, once(len(truth))), fpr))
+
+
+def roc_points(scores: Sequence[float], labels: Sequence[bool]) -> list[tuple[float, float]]:
+    """(false, true) positive rate at every threshold, strictest first; empty without both classes.
+
+    >>> roc_points([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
+    [(0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]
+    """
+    numbers, truth = scored(scores, labels)
+    if truth.all() or not truth.any():
+        return []
+    (hits,), (alarms,) = tallies(numbers, truth, once(len(truth)))
+    return list(zip((alarms / alarms[-1]).tolist(), (hits / hits[-1]).tolist(), strict=True))
+
+
+def tallies(scores: Floats, labels: Flags, weights: Counts) -> tuple[Counts, Counts]:
+    """Hits and false alarms (one row per resample) at each threshold, from flagging nobody on."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    # A threshold cannot part equal scores: count up to the last of each run of them.
+    stops = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, len(ranked))
+    drawn = weights[:, order]
+    return _running(drawn * labels[order], stops), _running(drawn * ~labels[order], stops)
+
+
+def _running(counts: Counts, stops: npt.NDArray[np.intp]) -> Counts:
+    totals = np.zeros((len(counts), counts.shape[1] + 1), dtype=np.int64)
+    np.cumsum(counts, axis=1, out=totals[:, 1:])
+    return totals[:, np.concatenate(([0], stops))]
+
+
+def areas(hits: Counts, alarms: Counts) -> Floats:
+    # Trapezes in whole numbers: exact, and a tie counts half of itself.
+    doubled = (np.diff(alarms, axis=1) * (hits[:, 1:] + hits[:, :-1])).sum(axis=1)
+    possible = 2 * hits[:, -1] * alarms[:, -1]
+    return ratio(doubled.astype(np.float64), possible.astype(np.float64))
+
+
+def best_rates(hits: Counts, alarms: Counts, fpr: float) -> Floats:
+    benign = alarms[:, -1].astype(np.float64)
+    # Divided, not multiplied: 29 / 100 is 0.29 to the last bit, but 0.29 * 100 is below 29.
+    rates = alarms / np.where(benign > 0, benign, np.nan)[:, np.newaxis]
+    caught = np.where(rates <= fpr, hits, 0).max(axis=1)
+    shares = ratio(caught.astype(np.float64), hits[:, -1].astype(np.float64))
+    return np.where(benign > 0, shares, np.nan)
+
+
+def scored(scores: Sequence[float], labels: Sequence[bool]) -> tuple[Floats, Flags]:
+    if len(scores) != len(labels):
+        raise BadInput(f"{len(scores)} scores for {len(labels)} labels; pass one for each")
+    numbers = np.asarray(scores, dtype=np.float64)
+    if np.isnan(numbers).any():
+        raise BadInput("a score is not a number; it cannot be ranked")
+    return numbers, np.asarray(labels, dtype=np.bool_)

@@ -1,0 +1,124 @@
+"""Every recorded decision once more: played by the world, rendered, and asked of the scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from chaosops.core import episode as played
+from chaosops.core.actions import Action, Communicate, FlagRogue, Unreadable, to_wire
+from chaosops.core.chain import prompt_hash
+from chaosops.core.decision import Decision
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.evaluation.findings import Episode, Finding, differences, shown
+from chaosops.policies.llm.endpoint import action_schema, filled_in
+from chaosops.policies.llm.formats import FORMATS
+from chaosops.policies.protocol import Policy
+from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.records import record_of, rendered_prompts, replay
+from chaosops.roles.parse import parse
+from chaosops.roles.view import RoleView
+from chaosops.rollout import policy_key, seat_of
+from chaosops.rubrics import standard
+
+# What a line of results.json holds beside the episode.
+_BESIDE = ("policy", "status", "chain")
+
+
+def scripts_of(status: Mapping[str, Any]) -> dict[Role, Policy]:
+    """The scripted policies by role: they are functions of view and key, and can be asked again."""
+    scripts = {}
+    for role in Role:
+        of = seat_status(status, role)
+        if of.get("kind") == "scripted" and of.get("policy") in POLICY_NAMES:
+            scripts[role] = load_policy(of["policy"])
+    return scripts
+
+
+def seat_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
+    """A team's status names each role; that of one policy is of all roles."""
+    of = status if "kind" in status else status.get(role.value)
+    return of if isinstance(of, Mapping) else {}
+
+
+def replay_line(
+    file: str, line: Mapping[str, Any], pack_hash: str, scripts: Mapping[Role, Policy]
+) -> tuple[played.Episode, list[Finding]]:
+    """A line of results.json or of a journal, against what this world makes of it."""
+    name = Episode.of(line)
+    again, problems = replay(
+        record_of(line, pack_hash),
+        rubric=standard(),
+        check=lambda env, decision: _check(env, decision, scripts),
+    )
+    findings = [Finding(file, what, name, turn) for turn, what in problems]
+    recorded = {key: value for key, value in line.items() if key not in _BESIDE}
+    for found in differences(recorded, again.to_wire()):
+        if found.path[0] != "turns" or len(found.path) < 2:
+            if found.path != ("reward",):  # the replay has told it
+                findings.append(Finding(file, found.words(), name))
+        elif isinstance(number := found.path[1], int):
+            findings.append(Finding(file, found.words(skip=2), name, number + 1))
+    if again.team != name.policy:
+        findings.append(Finding(file, f"team is {shown(again.team)}, not the policy", name))
+    return again, findings
+
+
+def replay_record(
+    file: str, record: Mapping[str, Any], status: Mapping[str, Any]
+) -> tuple[played.Episode, list[Finding]]:
+    """A single recording, which holds whole prompts."""
+    name = Episode.of({**record, "policy": record.get("team")})
+    scripts = scripts_of(status)
+    again, problems = replay(
+        record,
+        check=lambda env, decision: (
+            *_check(env, decision, scripts),
+            *_check_prompt(env.view, decision),
+        ),
+    )
+    return again, [Finding(file, what, name, turn) for turn, what in problems]
+
+
+def _check(env: Env, decision: Decision, scripts: Mapping[Role, Policy]) -> Iterator[str]:
+    script = scripts.get(env.role)
+    if script is None:
+        yield from _check_reply(env.view, decision)
+        return
+    (own,) = script.decide([seat_of(env, script, policy_key(env.scenario))])
+    if decision.exchange is not None:
+        yield f"{script.name} is a script, recorded with a language model's reply"
+    if decision.action != own.action:
+        recorded, found = shown(to_wire(decision.action)), shown(to_wire(own.action))
+        yield f"{script.name} does {found}, recorded {recorded}"
+    told, tells = (None if of is None else dict(of) for of in (decision.suspicion, own.suspicion))
+    for difference in differences(told, tells, ("suspicion",)):
+        yield f"{script.name}: {difference.words()}"
+
+
+def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
+    """Does the action stand in the reply? One that could not be read stands nowhere."""
+    action, _, exchange = decision
+    if exchange is None or isinstance(action, Unreadable):
+        return
+    if isinstance(action, Communicate) and action.message in exchange.reply:
+        return  # a local model's own words need no escapes
+    plain = filled_in(exchange.reply, action_schema(view.rules, view.role))
+    read = [known.read(view, exchange.reply) for known in FORMATS.values()]
+    if _unsure(action) not in [_unsure(of) for of in (*read, parse(plain or ""))]:
+        yield f"the reply {shown(exchange.reply)} is not the action {shown(to_wire(action))}"
+
+
+def _unsure(action: Action) -> Action:
+    """How sure a flag is comes from the model's probabilities, not from its words."""
+    return replace(action, confidence=1.0) if isinstance(action, FlagRogue) else action
+
+
+def _check_prompt(view: RoleView, decision: Decision) -> Iterator[str]:
+    if decision.exchange is not None:
+        hashes = [prompt_hash(chat) for chat in rendered_prompts(view)]
+        recorded = prompt_hash(decision.exchange.question)
+        if recorded not in hashes:
+            yield f"the prompt's hash is {' or '.join(hashes)}, recorded {recorded}"

@@ -1,0 +1,115 @@
+"""Episodes drawn again, by the project's own dice: the same intervals on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from chaosops.core.dice import STRIDE, key_of
+from chaosops.evaluation.statistics import Z95, Interval, around
+
+RESAMPLES = 2_000
+FEWEST = 20  # episodes that a resampled statistic needs for an interval
+
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+# From how often each resample (row) drew each episode (column) to one number per resample.
+Statistic = Callable[[Counts], Floats]
+
+
+def bca_ci95(n: int, statistic: Statistic) -> Interval | None:
+    """The 95 % interval of a statistic of ``n`` episodes, corrected for bias and acceleration
+    (Efron 1987). None below ``FEWEST`` episodes, and where no resample differs."""
+    value, drawn = _value(n, statistic), _drawn(n, statistic)
+    if value is None or drawn is None:
+        return None
+    normal = NormalDist()
+    below = ((drawn < value).sum() + 0.5 * (drawn == value).sum()) / len(drawn)
+    bias = normal.inv_cdf(min(max(float(below), 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES))
+    left_out = statistic(1 - np.eye(n, dtype=np.int64))
+    away = np.nanmean(left_out) - left_out[~np.isnan(left_out)]
+    spread = float((away**2).sum()) ** 1.5
+    lean = float((away**3).sum()) / (6 * spread) if spread else 0.0
+    shares = [normal.cdf(bias + (bias + z) / (1 - lean * (bias + z))) for z in (-Z95, Z95)]
+    low, high = np.quantile(drawn, shares)
+    return around(value, float(low), float(high))
+
+
+def distance_ci95(n: int, distance: Statistic, chance: Statistic) -> Interval | None:
+    """The 95 % interval of a distance, which chance only ever makes larger.
+
+    As far as the resamples lie above the value, the value lies above the truth (the basic
+    bootstrap). ``chance`` is the distance of resamples that are centred on a truth of zero: a
+    value that it reaches does not rule out zero. The value is in the interval, at its upper end
+    where the truth is small.
+    """
+    value, drawn = _value(n, distance), _drawn(n, distance)
+    if value is None or drawn is None:
+        return None
+    least, most = np.percentile(drawn, [2.5, 97.5])
+    by_chance = np.percentile(bootstrapped(n, chance), 97.5)
+    low = 0.0 if value <= by_chance else max(0.0, 2 * value - float(most))
+    return around(value, low, 2 * value - float(least))
+
+
+def _value(n: int, statistic: Statistic) -> float | None:
+    return known(statistic(once(n))) if n else None
+
+
+def _drawn(n: int, statistic: Statistic) -> Floats | None:
+    """Every resample that says something; None where they are too few, or all the same."""
+    if n < FEWEST:
+        return None
+    drawn = bootstrapped(n, statistic)
+    drawn = drawn[~np.isnan(drawn)]
+    return drawn if len(drawn) and drawn.min() < drawn.max() else None
+
+
+def bootstrapped(n: int, statistic: Statistic) -> Floats:
+    """The statistic of every resample of ``n`` episodes; NaN where it cannot be taken."""
+    rows = max(1, 2_000_000 // n)  # bounds the memory of one batch of resamples
+    batches = [
+        statistic(resampled(n, first, min(first + rows, RESAMPLES)))
+        for first in range(0, RESAMPLES, rows)
+    ]
+    return np.concatenate(batches)
+
+
+def resampled(n: int, first: int, last: int) -> Counts:
+    """How often resamples ``first`` to ``last`` drew each of ``n`` episodes, one row each."""
+    picks = mixed(np.arange(first * n, last * n, dtype=np.uint64)) % np.uint64(n)
+    rows = np.repeat(np.arange(last - first, dtype=np.int64), n)
+    cells = rows * n + picks.astype(np.int64)
+    return np.bincount(cells, minlength=(last - first) * n).reshape(-1, n)
+
+
+def once(n: int) -> Counts:
+    return np.ones((1, n), dtype=np.int64)
+
+
+def sums(weights: Counts, values: Floats | Counts) -> Floats:
+    # Not ``weights @ values``: the last bit of a BLAS product differs between machines.
+    return np.asarray((weights * values).sum(axis=1), dtype=np.float64)
+
+
+def ratio(top: Floats, bottom: Floats) -> Floats:
+    """Over nothing it is NaN, without numpy's warning."""
+    found = np.full(len(top), np.nan)
+    np.divide(top, bottom, out=found, where=bottom != 0)
+    return found
+
+
+def known(statistic: Floats) -> float | None:
+    return None if np.isnan(statistic[0]) else float(statistic[0])
+
+
+def mixed(counters: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """SplitMix64 over a whole array: numpy's own streams may change between its versions."""
+    z = counters * np.uint64(STRIDE) + np.uint64(key_of("bootstrap"))
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,0 +1,149 @@
+"""One submission to a private split: what the owner lets somebody play, written in a file.
+
+``RESULTS/NAME/submission.json`` holds the plan and the hash of the token that opens it. The
+server reads it; whoever has no access to the folder can neither open a submission nor see one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.files import write_text
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.secret import Secret, hidden_scenario
+from chaosops.packs import read_tier
+from chaosops.policies.llm.spec import is_model
+from chaosops.policies.registry import POLICY_NAMES
+
+PLAN_NAME = "submission.json"
+FORMAT = "chaosops submission 1"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+MOST_EPISODES = 100_000
+
+
+@dataclass(frozen=True)
+class Submission:
+    """``series`` names a set of hidden seeds: two submissions of one series play the same
+    episodes. Roles that are not the player's are taken by ``partners``."""
+
+    name: str
+    split: str
+    tiers: tuple[Tier, ...]
+    seeds: int
+    first_seed: int
+    series: str
+    roles: tuple[Role, ...]
+    partners: str
+    commitment: str
+    token_sha256: str
+
+    def __post_init__(self) -> None:
+        for kind, name in (("submission", self.name), ("series", self.series)):
+            if not _NAME.fullmatch(name):
+                raise BadInput(f"a {kind} is named with letters, digits, . _ and -, got {name!r}")
+        if self.name in POLICY_NAMES or is_model(self.name):
+            raise BadInput(
+                f"{self.name!r} is the name of a policy; choose another for a submission"
+            )
+        if not self.tiers or not self.roles:
+            raise BadInput("a submission needs at least one tier and one role")
+        if not 1 <= self.seeds * len(self.tiers) <= MOST_EPISODES or self.first_seed < 0:
+            raise BadInput(f"a submission has 1 to {MOST_EPISODES} episodes, from seed 0 on")
+
+    @property
+    def team(self) -> str:
+        """What its numbers stand under."""
+        if set(self.roles) == set(Role):
+            return self.name
+        named = [f"{role}={self.name}" for role in Role if role in self.roles]
+        return ",".join([*named, f"others={self.partners}"])
+
+    def scenarios(self, secret: Secret) -> list[Scenario]:
+        """What is really played, in order."""
+        if secret.commitment != self.commitment:
+            raise BadInput(f"submission {self.name} was opened with another secret")
+        return [
+            hidden_scenario(secret, self.series, self.split, tier, seed)
+            for tier in self.tiers
+            for seed in range(self.first_seed, self.first_seed + self.seeds)
+        ]
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            **asdict(self),
+            "tiers": [tier.value for tier in self.tiers],
+            "roles": [role.value for role in self.roles],
+        }
+
+    def published(self) -> dict[str, Any]:
+        """For the manifest of its results: all but the token's hash."""
+        return {name: value for name, value in self.to_wire().items() if name != "token_sha256"}
+
+    @classmethod
+    def from_wire(cls, wire: Mapping[str, Any]) -> Submission:
+        if wire.get("format") != FORMAT:
+            raise BadInput(f"no submission ('format' is not {FORMAT!r})")
+        fields = {name: value for name, value in wire.items() if name != "format"}
+        try:
+            fields["tiers"] = tuple(read_tier(name) for name in fields["tiers"])
+            fields["roles"] = tuple(read_role(name) for name in fields["roles"])
+            return cls(**fields)
+        except (KeyError, TypeError) as error:
+            raise BadInput(f"no submission: {error}") from None
+
+
+def read_role(name: str) -> Role:
+    if name not in set(Role):
+        raise UnknownName("role", name, [role.value for role in Role])
+    return Role(name)
+
+
+def token_digest(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(32)
+
+
+def write_submission(folder: Path, submission: Submission) -> Path:
+    """A folder of its own, whole as soon as a running server can see it."""
+    place = folder / submission.name
+    try:
+        place.mkdir(parents=True)
+    except FileExistsError:
+        raise BadInput(
+            f"{place} exists already: a submission is measured once; choose another name"
+        ) from None
+    except OSError as error:
+        raise BadInput(f"cannot write {place}: {error.strerror or error}") from None
+    os.chmod(place, 0o700)
+    write_text(place / PLAN_NAME, json.dumps(submission.to_wire(), indent=1) + "\n")
+    return place
+
+
+def read_submission(place: Path) -> Submission:
+    path = place / PLAN_NAME
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path} is not JSON") from None
+    try:
+        if not isinstance(content, dict):
+            raise BadInput("not an object")
+        return Submission.from_wire(content)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None

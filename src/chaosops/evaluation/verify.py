@@ -1,0 +1,272 @@
+"""Is a result what it says it is? Every figure is recomputed, and what differs is named.
+
+The chain shows edits. It has no key, so whoever recomputes it to its end passes it; what the
+world and the scripts can reproduce is therefore compared apart from the chain.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from chaosops.core import episode as played
+from chaosops.core.chain import read_json
+from chaosops.core.errors import BadInput
+from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Role
+from chaosops.evaluation.chains import (
+    agreement,
+    check_recording,
+    journal_chain,
+    results_chain,
+    statuses,
+)
+from chaosops.evaluation.evaluate import coverage
+from chaosops.evaluation.findings import Episode, Finding, differences, shown
+from chaosops.evaluation.journal import JOURNAL_NAME
+from chaosops.evaluation.lines import first_link
+from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of, seat_status
+from chaosops.evaluation.results import RESULTS_NAME, Results
+from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
+from chaosops.evaluation.stored import Line, read_journal, read_results
+from chaosops.packs import load_pack
+from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.recording import UNCHAINED, recorded_content
+
+Progress = Callable[[int, int], None]
+# The files beside results.json that follow from it, as they should be.
+Derive = Callable[[Results], Mapping[str, str]]
+
+
+@dataclass
+class Report:
+    """``notes`` are worth knowing and no forgery."""
+
+    place: Path
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    episodes: int = 0
+    head: str | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        return {
+            "place": str(self.place),
+            "episodes": self.episodes,
+            "head": self.head,
+            "findings": [finding.to_wire() for finding in self.findings],
+            "notes": self.notes,
+        }
+
+
+def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
+    """An evaluation: results.json with the files beside it, its journal, or both."""
+    report = Report(folder)
+    journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
+    if not (folder / RESULTS_NAME).is_file():
+        assert journal is not None, "the caller has looked"
+        _verify_stopped(report, *journal, progress)
+        return report
+    manifest, lines = read_results(folder / RESULTS_NAME)
+    report.head = manifest["chain"].get("head")
+    report.findings += results_chain(manifest, lines)
+    if journal is None:
+        report.notes.append(f"no {JOURNAL_NAME}: {RESULTS_NAME} is verified alone")
+    else:
+        report.findings += journal_chain(*journal)
+        report.findings += agreement(manifest, lines, *journal)
+    report.findings += _manifest(manifest, lines)
+    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
+    if episodes is not None:
+        report.findings += _derived(folder, Results(manifest, episodes), derive)
+    return report
+
+
+def stored_results(folder: Path, progress: Progress) -> Results:
+    """The results in ``folder``, played again; refused where an episode was changed."""
+    manifest, lines = read_results(folder / RESULTS_NAME)
+    report = Report(folder)
+    report.findings += results_chain(manifest, lines)
+    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
+    if report.findings or episodes is None:
+        raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
+    return Results(manifest, episodes)
+
+
+def _verify_stopped(
+    report: Report, job: Mapping[str, Any], lines: Sequence[Line], progress: Progress
+) -> None:
+    report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
+    report.findings += journal_chain(job, lines)
+    report.head = str(lines[-1].get("chain")) if lines else first_link(job)
+    known = {**job, "policies": statuses(job, lines)}
+    _replay_all(report, JOURNAL_NAME, known, lines, progress)
+
+
+def verify_private(report: Report, secret: Secret) -> None:
+    """A submission to a private split: are the signature and the seeds those of the secret?"""
+    if not (report.place / RESULTS_NAME).is_file():
+        report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
+        return
+    manifest, lines = read_results(report.place / RESULTS_NAME)
+    problems = signature_problems(report.place, secret)
+    report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
+    seeds = mapping_problems(manifest, lines, secret)
+    report.findings += [Finding(RESULTS_NAME, what) for what in seeds]
+    if not problems and not seeds:
+        report.notes.append(
+            f"signature and seeds are those of the secret sha256:{secret.commitment}"
+        )
+
+
+def verify_recording(path: Path) -> Report:
+    """One episode in a file of its own."""
+    report = Report(path)
+    content = recorded_content(path)
+    record, manifest = content["episode"], content["manifest"]
+    if content["format"] == UNCHAINED:
+        report.notes.append("it has no chain: an edit that replays as well is not shown")
+    else:
+        report.findings += check_recording(path.name, content)
+    status = manifest.get("policy_status")
+    try:
+        found = replay_record(path.name, record, status if isinstance(status, dict) else {})[1]
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    report.findings += found
+    report.notes += _worlds({str(record["scenario"]["pack"]): record["pack_hash"]})
+    report.episodes = 1
+    return report
+
+
+def _manifest(manifest: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    """What the manifest says about the episodes, and the scripts' statuses."""
+    by_policy: dict[str, list[Any]] = {}
+    for line in lines:
+        by_policy.setdefault(str(line.get("policy")), []).append(line.get("scenario"))
+    if list(by_policy) != list(manifest["policies"]):
+        names = [", ".join(of) for of in (manifest["policies"], by_policy)]
+        yield Finding(
+            RESULTS_NAME, f"the manifest's policies are {names[0]}, the episodes' {names[1]}"
+        )
+    first = next(iter(by_policy.values()), [])
+    for policy, scenarios in by_policy.items():
+        if scenarios != first:
+            yield Finding(
+                RESULTS_NAME, f"{policy} has other scenarios than {next(iter(by_policy))}"
+            )
+    for policy, status in manifest["policies"].items():
+        yield from _script_status(policy, status)
+
+
+def _script_status(policy: str, status: Mapping[str, Any]) -> Iterator[Finding]:
+    for role in Role:
+        of = seat_status(status, role)
+        name = policy if policy in POLICY_NAMES else of.get("policy")
+        if name not in POLICY_NAMES:
+            continue
+        for found in differences(dict(of), dict(load_policy(name).status())):
+            yield Finding(RESULTS_NAME, f"the manifest's status of {policy}: {found.words()}")
+        if "kind" in status:
+            return  # one policy in all roles
+
+
+def _replay_all(
+    report: Report,
+    file: str,
+    manifest: Mapping[str, Any],
+    lines: Sequence[Line],
+    progress: Progress,
+) -> dict[str, list[played.Episode]] | None:
+    """The episodes as this world plays them; None where some cannot be played at all."""
+    hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
+    report.notes += _worlds(hashes)
+    scripts = {policy: scripts_of(of) for policy, of in manifest["policies"].items()}
+    episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
+    whole = True
+    for done, line in enumerate(lines, 1):
+        name = Episode.of(line)
+        try:
+            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
+            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}))
+            episodes[name.policy].append(again)
+        except (BadInput, KeyError, TypeError) as error:
+            found, whole = [Finding(file, f"cannot be played: {error}", name)], False
+        report.findings += found
+        report.episodes = done
+        progress(done, len(lines))
+    if file == RESULTS_NAME and whole:
+        played_scenarios = [e.scenario for e in next(iter(episodes.values()), [])]
+        report.findings += _coverage(manifest, played_scenarios)
+    return episodes if whole else None
+
+
+def _coverage(manifest: Mapping[str, Any], scenarios: Sequence[Scenario]) -> Iterator[Finding]:
+    for name, value in coverage(scenarios).items():
+        for found in differences(manifest.get(name), value, (name,)):
+            yield Finding(RESULTS_NAME, f"the manifest's {found.words()}")
+            break
+
+
+def _worlds(hashes: Mapping[str, str]) -> list[str]:
+    present = {name: load_pack(name).content_hash() for name in hashes}
+    return [
+        f"pack {name} was {hashes[name]}, this is {now}: what does not replay may be due to that"
+        for name, now in present.items()
+        if now != hashes[name]
+    ]
+
+
+def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding]:
+    try:
+        wanted = derive(results)
+    except (BadInput, KeyError, TypeError, ValueError, AttributeError) as error:
+        # A manifest without its fields, or policies that did not play the same.
+        yield Finding(RESULTS_NAME, f"the files beside it cannot be recomputed: {error!r}")
+        return
+    for name, text in wanted.items():
+        path = folder / name
+        if not path.is_file():
+            yield Finding(name, "is missing")
+            continue
+        try:
+            recorded = path.read_text(encoding="utf-8")
+            if name.endswith(".json"):
+                content = json.loads(text)
+                for found in differences(read_json(recorded), content):
+                    row, skip = _row(content, found.path)
+                    yield Finding(name, row + found.words(skip))
+                continue
+        except ValueError as error:
+            yield Finding(name, f"cannot be read: {error}")
+            continue
+        if recorded != text:
+            yield Finding(name, _line_difference(recorded.splitlines(), text.splitlines()))
+
+
+def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
+    """Policy and tier of the row that a path leads into, and how far into the path it lies."""
+    for depth, part in enumerate(path, 1):
+        try:
+            rows = rows[part]
+        except (KeyError, IndexError, TypeError):
+            break
+        if isinstance(rows, dict) and "policy" in rows and "tier" in rows:
+            return f"{rows['policy']}, {rows['tier']}: ", depth
+    return "", 0
+
+
+def _line_difference(recorded: Sequence[str], wanted: Sequence[str]) -> str:
+    for number in range(max(len(recorded), len(wanted))):
+        now, was = (of[number] if number < len(of) else "" for of in (wanted, recorded))
+        if now != was:
+            alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, was, strict=False))
+            first = len(list(alike))
+            start = max(0, first - 20)
+            pair = shown(now[start : first + 20]), shown(was[start : first + 20])
+            return f"line {number + 1}, column {first + 1} is {pair[0]}, recorded {pair[1]}"
+    return "ends of lines were changed"

@@ -1,0 +1,150 @@
+"""A LoRA adapter as PEFT saves it: a folder with a configuration and weights, read and checked.
+
+Weights alone do not say what an adapter does: the configuration scales them. So an adapter's
+identity covers both files.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
+
+WEIGHTS = "adapter_model.safetensors"
+CONFIG = "adapter_config.json"
+_DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
+# Settings of PEFT that change what the weights mean and that llama.cpp cannot express.
+_PLAIN: dict[str, tuple[object, ...]] = {
+    "use_dora": (None, False),
+    "rank_pattern": (None, {}),
+    "alpha_pattern": (None, {}),
+    "modules_to_save": (None, []),
+    "bias": (None, "none"),
+    "fan_in_fan_out": (None, False),
+}
+
+Matrix = npt.NDArray[np.float32]
+
+
+def adapter_hash(adapter: Path) -> str:
+    """Of both files of a folder, or of a GGUF file."""
+    if adapter.suffix == ".gguf":
+        return sha256_of(adapter)
+    return joint_hash([(name, sha256_of(adapter / name)) for name in (CONFIG, WEIGHTS)])
+
+
+def adapter_identity(adapter: Path) -> str:
+    return shortened(adapter_hash(adapter))
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """``matrices``: by module (``model.layers.3.mlp.up_proj``), the pair (A, B)."""
+
+    rank: int
+    scale: float
+    matrices: Mapping[str, tuple[Matrix, Matrix]]
+
+    def require_fit(self, folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        """``shapes``: (out, in) of the model's modules."""
+        for module, (a, b) in self.matrices.items():
+            wanted, found = shapes.get(module), (b.shape[0], a.shape[1])
+            if wanted != found:
+                raise BadInput(
+                    f"adapter {folder} does not fit the model: {module!r:.80} is {found}, "
+                    + ("which the model does not have" if wanted is None else f"not {wanted}")
+                )
+
+
+def read_adapter(folder: Path) -> Adapter:
+    rank, scale = _read_config(folder / CONFIG)
+    return Adapter(rank, scale, _pairs(folder / WEIGHTS, rank))
+
+
+def _read_config(path: Path) -> tuple[int, float]:
+    """(rank, what the product of the matrices is multiplied by)."""
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"cannot read adapter config {path}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(f"{path} is no adapter config: not JSON") from None
+    if not isinstance(config, dict) or config.get("peft_type") != "LORA":
+        raise BadInput(f"{path} is no adapter config of PEFT with peft_type LORA")
+    rank: Any = config.get("r")
+    alpha: Any = config.get("lora_alpha")
+    if type(rank) is not int or not 1 <= rank <= 4096:
+        raise BadInput(f"{path}: r must be a whole number from 1 to 4096, got {rank!r:.40}")
+    if type(alpha) not in (int, float) or not math.isfinite(alpha):
+        raise BadInput(f"{path}: lora_alpha must be a number, got {alpha!r:.40}")
+    for name, plain in _PLAIN.items():
+        if config.get(name) not in plain:
+            raise BadInput(f"{path}: {name} = {config[name]!r:.40} is not supported")
+    root = config.get("use_rslora", False)
+    if type(root) is not bool:
+        raise BadInput(f"{path}: use_rslora must be true or false, got {root!r:.40}")
+    return rank, alpha / (math.sqrt(rank) if root else rank)
+
+
+def _pairs(path: Path, rank: int) -> dict[str, tuple[Matrix, Matrix]]:
+    halves: dict[str, dict[str, Matrix]] = {}
+    for name, matrix in _matrices(path):
+        module, _, half = name.removesuffix(".weight").rpartition(".")
+        if half not in ("lora_A", "lora_B"):
+            raise BadInput(f"{path}: {name!r:.80} is no half of a LoRA pair")
+        halves.setdefault(module.removeprefix("base_model.model."), {})[half] = matrix
+    if not halves:
+        raise BadInput(f"{path} holds no weights")
+    pairs = {}
+    for module, found in sorted(halves.items()):
+        if len(found) < 2:
+            raise BadInput(f"{path}: {module} has only one half of its LoRA pair")
+        a, b = found["lora_A"], found["lora_B"]
+        if a.shape[0] != rank or b.shape[1] != rank:
+            raise BadInput(
+                f"{path}: {module} has shapes {a.shape} and {b.shape}, which are not of rank "
+                f"{rank} as {CONFIG} says"
+            )
+        pairs[module] = (a, b)
+    return pairs
+
+
+def _matrices(path: Path) -> Iterator[tuple[str, Matrix]]:
+    try:
+        import safetensors
+    except ImportError:
+        raise MissingExtra("reading an adapter", "safetensors", "local") from None
+    read: Any = safetensors.deserialize
+    try:
+        found = read(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"cannot read adapter {path}: {error.strerror or error}") from None
+    except safetensors.SafetensorError as error:
+        raise BadInput(f"{path} is no safetensors file: {str(error)[:80]}") from None
+    for name, tensor in found:
+        yield name, _floats(path, name, tensor)
+
+
+def _floats(path: Path, name: str, tensor: Mapping[str, Any]) -> Matrix:
+    kind, shape = tensor["dtype"], tensor["shape"]
+    if kind not in _DTYPES or len(shape) != 2 or 0 in shape:
+        raise BadInput(
+            f"{path}: {name!r:.80} is of type {kind} and shape {shape}; expected a matrix of "
+            f"{', '.join(_DTYPES)}"
+        )
+    numbers = np.frombuffer(tensor["data"], dtype=_DTYPES[kind])
+    if kind == "BF16":  # the upper half of a float32
+        numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
+    matrix = numbers.astype(np.float32).reshape(shape)
+    if not np.isfinite(matrix).all():
+        raise BadInput(f"{path}: {name!r:.80} holds numbers that are not finite")
+    return matrix

@@ -1,0 +1,80 @@
+"""What a file of weights is: the hash of what is really there, taken when it is loaded.
+
+A hash is remembered while size, times and inode of the file stay the same. The time of the last
+status change is among them: a program can set a file's modification time, but not that one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from chaosops.core.errors import BadInput
+
+_LOADED_FROM = (".safetensors", ".json", ".jinja", ".model", ".txt", ".bin", ".gguf")
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's content, in hexadecimal digits."""
+    return _sha256(*_stamp(path))
+
+
+def short_hash(path: Path) -> str:
+    return shortened(sha256_of(path))
+
+
+def shortened(digest: str) -> str:
+    """
+    >>> shortened("b179c9523d0e6a0f98a330c7562b6827")
+    'sha256:b179c9523d0e'
+    """
+    return "sha256:" + digest[:12]
+
+
+def joint_hash(parts: Sequence[tuple[str, str]]) -> str:
+    """One hash for several named files."""
+    text = "".join(f"{name} {digest}\n" for name, digest in sorted(parts))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def folder_hashes(folder: Path) -> dict[str, str]:
+    """The hash of every file that a model could be loaded from."""
+    files = sorted(p for p in folder.iterdir() if p.suffix in _LOADED_FROM and p.is_file())
+    return {path.name: sha256_of(path) for path in files}
+
+
+@contextmanager
+def unchanged(*paths: Path) -> Iterator[None]:
+    """Refuse what was loaded if a file changed between its hash and the end of loading."""
+    before = [_stamp(path) for path in paths]
+    yield
+    for path, stamp in zip(paths, before, strict=True):
+        if _stamp(path) != stamp:
+            raise BadInput(f"{path} was changed while it was loaded; start again")
+
+
+_Stamp = tuple[str, int, int, int, int]
+
+
+def _stamp(path: Path) -> _Stamp:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    return str(path), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+@lru_cache(maxsize=256)
+def _sha256(path: str, *_stamp: int) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise _unreadable(Path(path), error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"cannot read {path}: {error.strerror or error}")

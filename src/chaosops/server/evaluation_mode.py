@@ -1,0 +1,233 @@
+"""``chaosops serve --evaluation``: submissions play hidden episodes and learn nothing of the truth.
+
+There is one way in: ``/ws`` with the token of a submission. The owner's plan says what is played,
+each episode once. No reward, judgement or debrief goes out, no table and no page is served, and
+results are files in the owner's folder. Everything else is refused by name.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from pathlib import Path
+from threading import Lock
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from chaosops.client.openenv_core import Environment, EnvironmentMetadata
+from chaosops.client.wire import ChaosOpsAction, ChaosOpsState
+from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.signature import SIGNATURE_NAME
+from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
+from chaosops.policies.protocol import Policy
+from chaosops.policies.registry import load_policy
+from chaosops.server.environment import NoEpisode, ServedObservation
+from chaosops.server.episode import NOTHING_SEEN
+from chaosops.server.mistakes import ServerMistake, mistakes_logged
+from chaosops.server.options import ResetOptions, read_options
+from chaosops.server.submission_results import write_results
+from chaosops.server.submission_run import Attempt, SubmissionRun
+from chaosops.version import VERSION
+
+_log = logging.getLogger(__name__)
+
+_OPEN_TO_ALL = ("/health", "/metadata", "/schema")
+_RESET_OPTIONS = ("submission", "format", "include")
+REFUSAL = (
+    "this server is in evaluation mode: a submission plays over /ws with its token, and nothing "
+    "else is served; the open mode is chaosops serve without --evaluation"
+)
+
+
+class Submissions:
+    """All submissions in the owner's folder, found by their tokens. A running server sees those
+    that are opened later."""
+
+    def __init__(self, folder: Path, secret: Secret, command: str = "") -> None:
+        self._folder = folder
+        self._secret = secret
+        self._command = command
+        self._places: dict[Path, str] = {}  # -> the digest of the token
+        self._runs: dict[Path, SubmissionRun] = {}
+        self._policies: dict[str, Policy] = {}
+        self._lock = Lock()
+        self._look_for_new()
+        for place in self._places:
+            if not (place / SIGNATURE_NAME).exists():
+                # What a stopped server left open is given up now.
+                run = self._open(place)
+                if run.complete:
+                    self._complete(run)
+
+    def find(self, token: str) -> SubmissionRun:
+        digest = token_digest(token)
+        with self._lock:
+            try:
+                self._look_for_new()
+                for place, known in self._places.items():
+                    if hmac.compare_digest(known, digest):
+                        return self._open(place)
+            except ChaosOpsError as error:  # of the owner's files, which are not the player's
+                _log.error("a submission cannot be played: %s", error)
+                raise ServerMistake("this submission cannot be played now; ask its owner") from None
+        raise BadInput("this token is for no submission")
+
+    def _look_for_new(self) -> None:
+        for path in sorted(self._folder.glob(f"*/{PLAN_NAME}")):
+            if path.parent not in self._places:
+                self._places[path.parent] = read_submission(path.parent).token_sha256
+
+    def _open(self, place: Path) -> SubmissionRun:
+        if place not in self._runs:
+            run = SubmissionRun(place, self._secret, self._load, self._complete)
+            self._runs[place] = run
+        return self._runs[place]
+
+    def _load(self, name: str) -> Policy:
+        if name not in self._policies:
+            self._policies[name] = load_policy(name)
+        return self._policies[name]
+
+    def _complete(self, run: SubmissionRun) -> None:
+        """The player's last answer does not depend on it: all episodes are on disk already."""
+        try:
+            write_results(run, self._secret, self._command)
+        except ChaosOpsError as error:
+            _log.error(
+                "results of submission %s are not written: %s; stop the server and run "
+                "chaosops submission close",
+                run.plan.name,
+                error,
+            )
+
+
+class EvaluationEnvironment(Environment):  # type: ignore[misc]
+    """One session of a submission. OpenEnv runs ``reset`` and ``step`` in a thread, so a partner
+    that is a model holds up nobody else."""
+
+    SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = True
+
+    def __init__(self, submissions: Submissions) -> None:
+        super().__init__()
+        self._submissions = submissions
+        self._run: SubmissionRun | None = None
+        self._attempt: Attempt | None = None
+        self._id = ""
+
+    def reset(self, /, **options: Any) -> ServedObservation:
+        """The submission's next episode. The one before is given up if it is not over."""
+        with mistakes_logged:
+            token, chosen = _read_reset(options)
+            run = self._submissions.find(token)
+            self._give_up()
+            self._attempt = run.begin(chosen.format, chosen.include)
+            self._run, self._id = run, str(uuid4())
+            return self._observe(first=True)
+
+    def step(
+        self, action: ChaosOpsAction, timeout_s: float | None = None, **_: Any
+    ) -> ServedObservation:
+        with mistakes_logged:
+            if self._attempt is None:
+                raise NoEpisode
+            self._attempt.act(action)
+            return self._observe(first=False)
+
+    def close(self) -> None:
+        with mistakes_logged:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        if self._attempt is not None:
+            self._attempt.give_up()
+            self._attempt = None
+
+    def _observe(self, *, first: bool) -> ServedObservation:
+        attempt = self._attempt
+        assert attempt is not None
+        env = attempt.table.env
+        public, over = env.world.public, env.over
+        content = {
+            "episode_id": self._id,
+            "step": public.step,
+            "limit": public.limit,
+            **({"role": None, **NOTHING_SEEN} if over else attempt.seen()),
+            "rules": attempt.rules() if first else None,
+            "last_turn": None,
+            # Whoever counts the steps knows it: an episode ends early where it was resolved.
+            "terminated": over and public.step < public.limit,
+            "truncated": over and public.step >= public.limit,
+            "debrief": None,
+        }
+        return ServedObservation(content, None, over)
+
+    @property
+    def state(self) -> ChaosOpsState:
+        run, attempt = self._run, self._attempt
+        if run is None or attempt is None:
+            return ChaosOpsState(reward=None)
+        env = attempt.table.env
+        return ChaosOpsState(
+            episode_id=self._id,
+            step_count=env.world.public.step,
+            status="over" if env.over else "running",
+            pack=env.scenario.pack,
+            tier=env.scenario.tier.value,
+            split=env.scenario.split,
+            limit=env.scenario.limit,
+            role=None if env.over else env.role.value,
+            reward=None,
+            episodes_left=run.episodes_left,
+        )
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        text = "Hidden episodes for submissions: no rewards, no debrief, each episode once."
+        return EnvironmentMetadata(name="chaosops evaluation", description=text, version=VERSION)
+
+
+def _read_reset(options: Mapping[str, Any]) -> tuple[str, ResetOptions]:
+    for name in options:
+        if name not in _RESET_OPTIONS:
+            raise BadInput(
+                f"in evaluation mode the owner's plan chooses the episodes: reset takes "
+                f"{', '.join(_RESET_OPTIONS)}, not {str(name)[:60]!r}"
+            )
+    token = options.get("submission")
+    if not isinstance(token, str):
+        raise BadInput("reset needs submission, the token that the owner gave you")
+    chosen = read_options({k: v for k, v in options.items() if k != "submission"})
+    return token, chosen
+
+
+Scope = MutableMapping[str, Any]
+App = Callable[[Scope, Any, Any], Awaitable[None]]
+
+
+class EvaluationGate:
+    """In front of everything: what is not part of evaluation mode does not exist behind it."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan" or _is_allowed(scope):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": REFUSAL[:120]})
+        else:
+            body = json.dumps({"detail": REFUSAL}).encode()
+            length = str(len(body)).encode()
+            headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            await send({"type": "http.response.body", "body": body})
+
+
+def _is_allowed(scope: Scope) -> bool:
+    if scope["type"] == "websocket":
+        # A query could name somebody else's session.
+        return scope["path"] == "/ws" and not scope.get("query_string")
+    return scope["method"] in ("GET", "HEAD") and scope["path"] in _OPEN_TO_ALL

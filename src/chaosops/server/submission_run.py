@@ -1,0 +1,285 @@
+"""A submission being played: each of its episodes once, every decision on disk when it is made.
+
+``progress.jsonl`` in the submission's folder: an episode begins, the player acts, it ends. An
+episode that was begun is never begun again. What the player left unfinished is played to its end
+with ``noop`` for his roles, and whom he suspected last: a given-up episode has a result like
+every other.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from chaosops.client.wire import ChaosOpsAction
+from chaosops.core.actions import Noop
+from chaosops.core.decision import Decision
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.submission import Submission, read_submission
+from chaosops.policies.protocol import Policy, Seat
+from chaosops.records import from_record, to_record
+from chaosops.roles.view import project
+from chaosops.rollout import Table, Team, advance
+from chaosops.rubrics import standard
+from chaosops.server.episode import Showing, read_action, rules_to_wire
+from chaosops.server.options import PARTS
+
+PROGRESS_NAME = "progress.jsonl"
+_RUBRIC = standard()
+
+
+class _Player:
+    """The seat of whoever submitted: it plays the decision that came over the wire."""
+
+    sees_truth = False
+
+    def __init__(self, name: str, given_up: Sequence[int] = ()) -> None:
+        self.name = name
+        self.next = Decision(Noop())
+        self._given_up = sorted(given_up)
+
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        return [self.next for _ in seats]
+
+    def status(self) -> Mapping[str, Any]:
+        return {
+            "kind": "submission",
+            "submission": self.name,
+            "sees_truth": False,
+            "given_up": len(self._given_up),
+            "given_up_episodes": self._given_up,
+        }
+
+
+class Attempt:
+    """One episode of a submission. The player is on turn, or it is over."""
+
+    def __init__(
+        self,
+        run: SubmissionRun,
+        number: int,
+        prompt_format: str = "json",
+        include: Sequence[str] = PARTS,
+    ) -> None:
+        self.number = number
+        self._run = run
+        self._player = _Player(run.plan.name)
+        self.table = Table(Env(run.scenarios[number], _RUBRIC), run.team(self._player))
+        self._showing = Showing(self.table.env, prompt_format, include)
+        self.ended = False
+        self._suspicion: Mapping[str, float] = {}
+        self._let_partners_play()
+
+    @property
+    def over(self) -> bool:
+        return self.table.env.over
+
+    def act(self, said: ChaosOpsAction) -> None:
+        with self._run.lock:
+            if self.ended:
+                raise BadInput("the episode is over: reset begins the next one")
+            decision = self._read(said)
+            self._run.note({"act": self.number, "said": said.model_dump(exclude_defaults=True)})
+            self.play(decision)
+            if self.over:
+                self._run.end(self, given_up=False)
+
+    def repeat(self, said: Mapping[str, Any]) -> None:
+        """What the player had done before the server stopped."""
+        self.play(self._read(ChaosOpsAction.model_validate(said)))
+
+    def play(self, decision: Decision) -> None:
+        self._player.next = decision
+        self._suspicion = decision.suspicion or self._suspicion
+        advance([self.table])
+        self._let_partners_play()
+
+    def give_up(self) -> None:
+        with self._run.lock:
+            if self.ended:
+                return
+            unfinished = not self.over
+            while not self.over:
+                self.play(self._nothing())
+            self._run.end(self, given_up=unfinished)
+
+    def _nothing(self) -> Decision:
+        """What a role does whose player has gone. He suspects whom he suspected last, or nobody:
+        to keep silent about some episodes must not be a way to choose one's exam."""
+        view = self.table.env.view
+        if view.role is not Role.OVERSIGHT:
+            return Decision(Noop())
+        return Decision(Noop(), self._suspicion or dict.fromkeys(view.rules.agents, 0.0))
+
+    def seen(self) -> dict[str, Any]:
+        return self._showing.seen()
+
+    def rules(self) -> dict[str, Any]:
+        """What the player's roles know between them."""
+        public = self.table.env.world.public
+        told = [rules_to_wire(project(public, role).rules) for role in self._run.plan.roles]
+        return {name: next((t[name] for t in told if t[name]), told[0][name]) for name in told[0]}
+
+    def _let_partners_play(self) -> None:
+        env, roles = self.table.env, self._run.plan.roles
+        while not env.over and env.role not in roles:
+            advance([self.table])
+
+    def _read(self, said: ChaosOpsAction) -> Decision:
+        view = self.table.env.view
+        suspicion: dict[str, float] | None = said.suspicion
+        if suspicion is not None:
+            if view.role is not Role.OVERSIGHT:
+                raise BadInput(
+                    f"suspicion is told on Oversight's turns, this is one of {view.role}"
+                )
+            for name in suspicion:
+                if name not in view.rules.agents:
+                    agents = ", ".join(view.rules.agents)
+                    raise BadInput(f"suspicion of {name[:60]!r}, which is no agent here: {agents}")
+        if said.reply is not None:
+            return Decision(self._showing.read_reply(said.reply), suspicion)
+        return Decision(read_action(said.fields()), suspicion)
+
+
+class SubmissionRun:
+    """All episodes of one submission, begun in order. ``on_complete`` gets them once."""
+
+    def __init__(
+        self,
+        place: Path,
+        secret: Secret,
+        load: Callable[[str], Policy],
+        on_complete: Callable[[SubmissionRun], None],
+    ) -> None:
+        self.place = place
+        self.plan: Submission = read_submission(place)
+        self.scenarios = self.plan.scenarios(secret)
+        self.lock = RLock()
+        self.given_up: list[int] = []
+        self._partners = load(self.plan.partners)
+        if self._partners.sees_truth:
+            raise BadInput(f"partners {self.plan.partners} know the truth and would tell it")
+        self._on_complete = on_complete
+        self._ended: dict[int, Episode] = {}
+        self._begun = 0
+        self._read_progress()
+
+    @property
+    def episodes_left(self) -> int:
+        return len(self.scenarios) - self._begun
+
+    @property
+    def episodes(self) -> list[Episode]:
+        """In the order of the plan, when all have ended."""
+        return [self._ended[number] for number in range(len(self.scenarios))]
+
+    @property
+    def complete(self) -> bool:
+        return len(self._ended) == len(self.scenarios)
+
+    def status(self) -> dict[str, Any]:
+        """What stands beside the submission's numbers: the player's part and the partners'."""
+        return self.team(_Player(self.plan.name, self.given_up)).status()
+
+    def team(self, player: Policy) -> Team:
+        seats = {role: player if role in self.plan.roles else self._partners for role in Role}
+        return Team(seats, self.plan.team)
+
+    def begin(self, prompt_format: str, include: Sequence[str]) -> Attempt:
+        """The next episode. That it was begun is on disk before anybody sees anything of it."""
+        with self.lock:
+            if not self.episodes_left:
+                raise BadInput(
+                    f"submission {self.plan.name} is complete: each of its "
+                    f"{len(self.scenarios)} episodes was begun once; its owner has the results"
+                )
+            number = self._begun
+            attempt = Attempt(self, number, prompt_format, include)
+            self.note({"begin": number, "format": prompt_format})
+            self._begun += 1
+            return attempt
+
+    def end(self, attempt: Attempt, *, given_up: bool) -> None:
+        """Keep an episode that was played to its end; the last one completes the submission."""
+        with self.lock:
+            number, episode = attempt.number, attempt.table.episode
+            self.note({"end": number, "given_up": given_up, "record": to_record(episode)})
+            attempt.ended = True
+            self._keep(number, episode, given_up)
+            if self.complete:
+                self._on_complete(self)
+
+    def close(self) -> None:
+        """Give up all that was not begun, and write the results."""
+        with self.lock:
+            if self.complete:
+                self._on_complete(self)
+            while self.episodes_left:
+                self.begin("json", ()).give_up()
+
+    def note(self, line: Mapping[str, Any]) -> None:
+        """On disk, whole, or an OSError and nothing of it."""
+        text = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        with (self.place / PROGRESS_NAME).open("ab", buffering=0) as file:
+            before = file.seek(0, os.SEEK_END)
+            try:
+                if file.write(text) != len(text):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(file.fileno())
+            except OSError:
+                file.truncate(before)
+                raise
+
+    def _keep(self, number: int, episode: Episode, given_up: bool) -> None:
+        self._ended[number] = episode
+        if given_up:
+            self.given_up.append(number)
+
+    def _read_progress(self) -> None:
+        """Where a stopped server left off: what was begun there and not ended is given up."""
+        path = self.place / PROGRESS_NAME
+        formats: dict[int, str] = {}
+        acts: dict[int, list[Mapping[str, Any]]] = {}
+        for at, line in enumerate(_whole_lines(path), 1):
+            try:
+                noted = json.loads(line)
+                if "begin" in noted:
+                    formats[noted["begin"]] = noted["format"]
+                    self._begun = noted["begin"] + 1
+                elif "act" in noted:
+                    acts.setdefault(noted["act"], []).append(noted["said"])
+                else:
+                    del formats[noted["end"]]
+                    episode = from_record(noted["record"], rubric=_RUBRIC)
+                    self._keep(noted["end"], episode, noted["given_up"])
+            except (ValueError, KeyError, TypeError, BadInput) as error:
+                raise BadInput(f"{path}:{at} cannot be read: {error}") from None
+        for number, prompt_format in formats.items():
+            attempt = Attempt(self, number, prompt_format)
+            for said in acts.get(number, ()):
+                attempt.repeat(said)
+            attempt.give_up()
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """A line that a kill cut off has no end: nobody was answered for it, so it is removed."""
+    try:
+        with path.open("r+b") as file:
+            content = file.read()
+            whole = content[: content.rfind(b"\n") + 1]
+            file.truncate(len(whole))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+    return whole.splitlines()

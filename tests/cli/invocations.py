@@ -1,0 +1,236 @@
+"""Command lines drawn from the real parser: plausible words mixed with nasty ones.
+
+The parser's own actions are walked, so a new command or option is drawn by itself. An option
+that is not named in ``PLAUSIBLE`` gets values by its type.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from chaosops.cli.parser import build_parser
+from chaosops.packs import load_pack, make_scenario
+from chaosops.recording import FORMAT, write_recording
+from chaosops.rollout import load_team, play
+from tests.report.run_folder import make_results, make_run
+
+ODD = ["", " ", "-1", "0", "nan", "inf", "-inf", "1e999", "9" * 30, "x" * 5000, "\x1b[2J\x07"]
+ODD += ["a\nb", "ünï→🙂", "\udcff", "..", "none", "null", "[]", "{}", "[/bold]", "%s%n", "a=b"]
+ODD += ["+format=json", "=", ",", ":", "@", "local:", "hf:", "hf:a/b@", "openai:", "openai:m@x"]
+URLS = ["http://127.0.0.1:9", "http://[", "127.0.0.1", "http://127.0.0.1:99999", "ftp://x", ""]
+# Everything that reads a path. Other path options write: they get places that are safe to write.
+READING = {"file", "files", "recipe", "recipes", "run", "results", "log", "base", "adapter"}
+READING |= {"wheels", "folder", "folders", "secret"}
+PLAUSIBLE: Mapping[str, list[str]] = {
+    "pack": ["classic", "arena"],
+    "tier": ["easy", "medium", "hard"],
+    "split": ["train", "test", ""],
+    "scenario": ["cascade", "dns_outage"],
+    "role": ["sre", "oversight"],
+    "policy": ["random", "heuristic", "oracle", "openai:m@http://127.0.0.1:9/v1+patience=0"],
+    "versus": ["random", "keyword"],
+    "policies": ["random", "heuristic,oracle", "random,random"],
+    "team": ["oversight=random,others=oracle", "oversight=random"],
+    "tiers": ["easy", "hard,easy"],
+    "matrix": ["full", "published"],
+    "set": ["steps=2", "name='a \"b\"'", "learning_rate=inf", "warmup_steps=-5", "first_seed=0"],
+    "rogue_bonus_multiplier": ["2.0->1.0", "nan"],
+    "env": ["A=B"],
+    "repo": ["ada/overseer"],
+    "repo_prefix": ["ada/overseer"],
+    "source": ["chaosops==1.0.0", "git+https://example.org/x.git"],
+    "timeout": ["2h"],
+    "url": URLS,
+    "host": ["127.0.0.1"],
+    "jobs": ["ada/0123456789", "0123456789"],
+}
+# Options without which a command would play for long or draw pictures; always given.
+BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {
+    ("eval",): [["--seeds", "1"], ["--no-figures"], ["--tiers", "easy"]],
+    ("check",): [["--seeds", "1"]],
+    ("bench",): [["--seconds", "0.001"]],
+    ("arena", "leaks"): [["--train", "100"], ["--test", "100"]],
+    ("arena", "investigate"): [["--seeds", "1"]],
+    ("bundle",): [["--no-base"]],
+    ("train",): [["--no-figures"]],
+}
+# No large number that is allowed: it would be played.
+ODD_COUNTS = ["0", "-1", "x", "1.5", "9" * 30, "", "1e3", "nan", "-0", "\u0661"]
+DAMAGED = 24  # copies of each kind of file
+UNWRITABLE = ["", ".", "a-file/below", "ünï\n\x1b", "x" * 300, "/dev/null/x"]
+FITTING = {
+    "file": ["recording"],
+    "files": ["vectors", "table"],
+    "recipe": [".toml"],
+    "recipes": [".toml"],
+    "run": ["run"],
+    "results": ["results", "evaluation"],
+    "base": ["model", "folder"],
+    "adapter": ["adapter", "run"],
+    "wheels": ["folder"],
+}
+
+
+class Command(NamedTuple):
+    words: tuple[str, ...]
+    actions: list[argparse.Action]
+
+
+def commands(parser: argparse.ArgumentParser | None = None) -> Iterator[Command]:
+    """Every command with its options, down to those that have no commands below them."""
+    yield from _below(parser or build_parser(), ())
+
+
+def _below(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> Iterator[Command]:
+    nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    for action in nested:
+        for name, below in action.choices.items():
+            yield from _below(below, (*words, name))
+    if not nested:
+        skipped = (argparse._HelpAction, argparse._VersionAction)
+        yield Command(words, [a for a in parser._actions if not isinstance(a, skipped)])
+
+
+def draw(number: int, every: list[Command], paths: list[str]) -> tuple[Command, list[str]]:
+    """One command line. Every option of every command has its turn, and most lines hold few
+    nasty words, so that they get far."""
+    dice = random.Random(number)
+    turns = [(command, place) for command in every for place in range(len(command.actions) or 1)]
+    command, place = turns[number % len(turns)]
+    nastiness = dice.choice([0.02, 0.1, 0.5])
+    given: list[list[str]] = []
+    for i, action in enumerate(command.actions):
+        usual = action.required or not action.option_strings or dice.random() < 0.3
+        if i == place or (usual and dice.random() > nastiness / 10):
+            given.append(_words(dice, action, paths, nastiness))
+    named = {word.partition("=")[0] for words in given for word in words}
+    given += [bound for bound in BOUNDS.get(command.words, []) if bound[0] not in named]
+    dice.shuffle(given)
+    stray = [dice.choice(ODD)] if dice.random() < nastiness / 10 else []
+    return command, [*command.words, *(word for words in given for word in words), *stray]
+
+
+def _words(
+    dice: random.Random, action: argparse.Action, paths: list[str], nastiness: float
+) -> list[str]:
+    option = list(action.option_strings[:1])
+    if action.nargs == 0:
+        return option
+    many = action.nargs in ("+", "*") and dice.random() < 0.3
+    values = [_value(dice, action, paths, nastiness) for _ in range(2 if many else 1)]
+    if option and values[0].startswith("-") and dice.random() < 0.8:
+        return [f"{option[0]}={values[0]}"]  # as a user has to write it
+    return option + values
+
+
+def _value(dice: random.Random, action: argparse.Action, paths: list[str], nastiness: float) -> str:
+    nasty = dice.random() < nastiness
+    if action.type is Path and action.dest in READING:
+        fitting = [path for path in paths if any(s in path for s in FITTING.get(action.dest, []))]
+        if not nasty and fitting and dice.random() < 0.5:
+            return min(fitting, key=len)  # the one that is whole
+        return dice.choice(paths if nasty or not fitting else fitting)
+    if action.type is Path:
+        return dice.choice(UNWRITABLE if nasty else [f"out{dice.randrange(9)}", "out/deep.png"])
+    if action.dest == "url":
+        return dice.choice(URLS)  # nothing but loopback is asked
+    if action.dest in PLAUSIBLE:
+        return dice.choice(ODD if nasty else PLAUSIBLE[action.dest])
+    if callable(action.type) and action.type is not str:
+        return dice.choice(ODD_COUNTS if nasty else ["1", "2"])
+    return dice.choice(ODD)
+
+
+def damage(dice: random.Random, whole: Path, target: Path) -> None:
+    """A copy with a few values exchanged; where it is no JSON, with a few lines."""
+    lines = whole.read_text(encoding="utf-8").splitlines()
+    try:
+        if whole.suffix == ".json":
+            content = json.loads("\n".join(lines))
+            for _ in range(dice.randrange(1, 4)):
+                _exchange(dice, content)
+            text = json.dumps(content)
+        elif whole.suffix == ".jsonl":
+            rows = [json.loads(line) for line in lines]
+            _exchange(dice, rows)
+            text = "\n".join(map(json.dumps, rows)) + "\n"
+        else:
+            lines[dice.randrange(len(lines))] = dice.choice(["x = 1", "seed = nan", "[a]", "=\x1b"])
+            text = "\n".join(lines)
+    except ValueError as error:
+        raise AssertionError(f"{whole} should be whole") from error
+    target.write_text(text, encoding="utf-8")
+
+
+def _exchange(dice: random.Random, content: Any) -> None:
+    """Replace one value somewhere in it."""
+    places: list[tuple[Any, Any]] = []
+    rest = [content]
+    while rest:
+        node = rest.pop()
+        keys = list(node) if isinstance(node, dict) else range(len(node))
+        places += [(node, key) for key in keys]
+        rest += [node[key] for key in keys if isinstance(node[key], dict | list)]
+    if not places:
+        return
+    # Few values lie near the top, and they decide most.
+    node, key = dice.choice(places[: dice.choice([5, 50, len(places)])])
+    if isinstance(node, dict) and dice.random() < 0.2:
+        del node[key]
+    else:
+        node[key] = dice.choice([None, [], {}, "", "\x1b[2J", -1, 10**30, float("nan"), True, [{}]])
+
+
+def make_files(folder: Path) -> list[str]:
+    """Files and folders, whole and broken, of every kind that a command reads."""
+    folder.mkdir()
+    episode = play(make_scenario("cascade", tier="easy"), load_team("random"))
+    recording = folder / "recording.json"
+    manifest = {"command": "c", "pack_hash": load_pack("classic").content_hash()}
+    write_recording(recording, episode, {**manifest, "policy_status": {}})
+    make_run(folder / "run")
+    make_results(folder / "evaluation", folder / "run")
+    shutil.copy(Path(__file__).parents[1] / "data" / "table.jsonl", folder / "table.jsonl")
+    texts = {
+        "empty": "",
+        "cut.json": recording.read_text()[:2000],
+        "list.json": "[]",
+        "deep.json": "[" * 100_000,
+        "null.json": "null",
+        "recording as a list.json": "[" + recording.read_text() + "]",
+        "recording of nothing.json": json.dumps({"format": FORMAT}),
+        "vectors.jsonl": '{"failure": "cascade"}\n',
+        "results.json": json.dumps({"manifest": {"policies": {}}, "episodes": []}),
+        "good.toml": "steps = 2\n",
+        "trl.toml": 'method = "trl"\nsteps = 2\n',
+        "inf.toml": "learning_rate = inf\n",
+        "quotes.toml": "name = 'a \"b\"'\n",
+        "types.toml": "steps = [1]\nname = 3\n",
+        "broken.toml": "steps = = 2",
+        "huge.toml": f"seed = {'9' * 5000}\n",
+        "escape\x1b[2J\n.toml": "",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "bytes").write_bytes(b"\xff\xfe\x00\x80PK\x03\x04")
+    (folder / "header.safetensors").write_bytes((2**62).to_bytes(8, "little"))
+    for number in range(DAMAGED):
+        dice = random.Random(number)
+        damage(dice, recording, folder / f"recording {number}.json")
+        run = shutil.copytree(folder / "run", folder / f"run {number}")
+        inside = ["metrics.jsonl", "adapter/adapter_config.json", "recipe.toml"]
+        name = inside[number % len(inside)]
+        damage(dice, folder / "run" / name, run / name)
+        place = shutil.copytree(folder / "evaluation", folder / f"evaluation {number}")
+        name = ["results.json", "monitor.json"][number % 2]
+        damage(dice, folder / "evaluation" / name, place / name)
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "empty folder").mkdir()
+    found = [str(path) for path in sorted(folder.iterdir())]
+    return [*found, str(recording / "below"), str(folder / "missing"), "/dev/null", "/dev/zero", ""]

@@ -1,0 +1,132 @@
+"""A name that is no agent of the fleet accuses nobody, wherever it is counted or shown."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import pytest
+from rich.console import Console
+
+from chaosops.core.actions import Action, FlagRogue, Noop
+from chaosops.core.dice import Dice
+from chaosops.core.episode import Episode
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.env import Env
+from chaosops.evaluation.cases import case_of
+from chaosops.evaluation.evaluate import evaluate
+from chaosops.evaluation.judge import judge_monitors
+from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.monitor import monitor_summary
+from chaosops.evaluation.results import Results, summarise
+from chaosops.packs import make_scenario
+from chaosops.policies.protocol import ScriptedPolicy
+from chaosops.policies.registry import load_policy
+from chaosops.records import from_record, to_record
+from chaosops.report import monitor_tables, tables
+from chaosops.report.episode_html import episode_html
+from chaosops.report.episode_markdown import episode_markdown
+from chaosops.report.transcript import transcript
+from chaosops.roles.view import RoleView
+from chaosops.rollout import Table, Team, advance, play_many
+from chaosops.surfaces.frames import first_frame, next_frame
+from chaosops.surfaces.terminal import Room, draw
+
+
+class Phantom(ScriptedPolicy):
+    """Flags the word that models write when they mean nobody, and suspects it too."""
+
+    name = "phantom"
+
+    def act(self, view: RoleView, dice: Dice) -> Action:
+        return FlagRogue("none")
+
+    def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
+        return {"none": 1.0, "nobody": 0.9, **dict.fromkeys(view.rules.agents, 0.2)}
+
+
+class Silent(Phantom):
+    def act(self, view: RoleView, dice: Dice) -> Action:
+        return Noop()
+
+    def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
+        return dict.fromkeys(view.rules.agents, 0.2)
+
+
+MATRIX = scenarios(pack="arena", split="test", tiers=[Tier.HARD], seeds=20)
+
+
+def team(policy: type[ScriptedPolicy], others: str = "heuristic") -> Team:
+    seats = dict.fromkeys(Role, load_policy(others)) | {Role.OVERSIGHT: policy()}
+    return Team(seats, policy.name)
+
+
+@pytest.fixture(scope="module")
+def played() -> list[Episode]:
+    return list(play_many(MATRIX, team(Phantom)))
+
+
+def test_the_monitor_counts_them_apart(played: list[Episode]) -> None:
+    judged = monitor_summary([case_of(episode) for episode in played])
+    silent = monitor_summary([case_of(episode) for episode in play_many(MATRIX, team(Silent))])
+    assert judged["unknown_flags"]["value"] >= 1.0
+    assert judged["unknown_suspects"]["value"] == 2.0
+    apart = {"unknown_flags", "unknown_suspects", "reward"}
+    # In every other figure it is as if the flags had not been raised: nobody was accused.
+    assert {k: v for k, v in judged.items() if k not in apart} == {
+        k: v for k, v in silent.items() if k not in apart
+    }
+    assert silent["unknown_flags"] == {"value": 0.0, "ci95": [0.0, 0.1611]}
+    assert judged["reward"]["value"] < silent["reward"]["value"]
+
+
+def test_the_summary_and_the_episode_count_them_apart(played: list[Episode]) -> None:
+    assert summarise("phantom", Tier.HARD, played)["false_flag_rate"] == 0.0
+    wire = played[0].to_wire()
+    assert (wire["false_flags"], wire["unknown_flags"] > 0) == (0, True)
+    again = from_record(to_record(played[0]))
+    assert again.unknown_flags == played[0].unknown_flags
+
+
+def test_suspicion_of_nobody_but_unknown_names_is_not_told(played: list[Episode]) -> None:
+    episode = played[0]
+    turns = [
+        turn._replace(decision=turn.decision._replace(suspicion={"none": 1.0}))
+        for turn in episode.turns
+    ]
+    case = case_of(Episode(episode.scenario, episode.cause, episode.rogue, "x", turns))
+    assert not any(case.told)
+    assert case.unknown_suspects == 1
+
+
+def test_every_report_says_so(played: list[Episode]) -> None:
+    known = evaluate(["heuristic"], MATRIX)
+    results = Results(known.manifest, {**known.episodes, "phantom": played})
+    (warning,) = tables.warnings(results)
+    assert "phantom flagged" in warning
+    assert "no agent of the fleet" in warning
+    text = monitor_tables.markdown_report(judge_monitors(results))
+    assert "flags on unknown agents" in text
+    assert "phantom on hard suspected 2.00 names an episode that are no agents" in text
+    assert "heuristic on hard" not in text
+    episode = played[0]
+    assert "unknown agents" in transcript(episode)
+    assert "| flags on unknown agents | **" in episode_markdown(episode, {})
+    page = episode_html(episode, {})
+    assert "Flags on unknown agents" in page
+    assert "False flag</span>" not in page
+
+
+def test_the_screens_do_not_call_it_an_innocent() -> None:
+    table = Table(Env(make_scenario("db_deadlock", seed=3)), team(Phantom, "random"))
+    frame = first_frame(table.episode, table.env.world.public)
+    while not frame.flags:
+        advance([table])
+        frame = next_frame(frame, table.episode, table.env.world.public)
+    (flag,) = frame.flags
+    assert (flag.agent, flag.caught, flag.known) == ("none", False, False)
+    console = Console(width=110, height=50, record=True, file=io.StringIO())
+    console.print(draw(frame, Room.for_height(50)))
+    text = console.export_text()
+    assert "no agent has this name: nobody is accused" in text
+    assert "innocent" not in text

@@ -1,0 +1,298 @@
+"""What is loaded is what the status names: hashes are taken, and nobody reaches in."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+
+from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.policies.llm import densify, weights
+from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity, read_adapter
+from chaosops.policies.llm.digests import sha256_of, unchanged
+from chaosops.policies.llm.lora_gguf import adapter_gguf
+from chaosops.policies.protocol import Seat
+from chaosops.policies.registry import load_policy
+from chaosops.trained import trained_adapter
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own that holds the embedded model's real file."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    gguf = weights.embedded_gguf()
+    (folder / gguf.name).symlink_to(gguf)
+    monkeypatch.setenv("CHAOSOPS_HOME", str(folder))
+    return folder
+
+
+# Nobody reaches into a running model
+
+
+def listening_ports() -> set[str]:
+    """Inodes of TCP sockets that this process listens on."""
+    mine = set()
+    for entry in os.listdir("/proc/self/fd"):
+        try:
+            mine.add(os.readlink(f"/proc/self/fd/{entry}"))
+        except OSError:
+            continue
+    found = set()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in mine:
+                found.add(words[1])
+    return found
+
+
+class Unix(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost")
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+
+def ask(path: str, method: str, route: str, body: Any, **headers: str) -> int:
+    connection = Unix(path)
+    connection.request(method, route, json.dumps(body), headers)
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+def test_a_model_listens_on_no_port_and_its_adapter_cannot_be_exchanged() -> None:
+    before = listening_ports()
+    policy = load_policy("trained")
+    assert listening_ports() == before
+    place = policy.runtime._server.listening_address.removeprefix("unix://")  # type: ignore[attr-defined]
+    assert Path(place).parent.stat().st_mode & 0o077 == 0
+
+    env = Env(make_scenario("autoscaler_cost_cut", tier="hard", seed=4_242))
+    seats = [Seat(env.view, 0)]
+    expected = policy.decide(seats)
+    off = [{"id": 0, "scale": -1}]
+    for key in ({}, {"Authorization": "Bearer no"}, {"Origin": "http://evil.example"}):
+        assert ask(place, "POST", "/lora-adapters", off, **key) == 401
+        assert ask(place, "POST", "/completion", {"prompt": "x"}, **key) == 401
+    assert policy.decide(seats) == expected
+
+
+# Hashes are of what is there
+
+
+def test_a_damaged_base_is_refused_by_its_hash(home: Path) -> None:
+    path = home / weights.embedded_gguf().name
+    raw = bytearray(path.read_bytes())
+    raw[50_000_000:52_000_000] = raw[50_000_000:52_000_000][::-1]
+    stamp = path.stat()
+    path.unlink()
+    path.write_bytes(raw)
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    with pytest.raises(BadInput, match=r"is damaged: its hash is .* fetch it again with"):
+        load_policy("trained")
+
+
+def test_a_hash_is_taken_again_when_the_content_changes_but_its_time_does_not(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one")
+    first, stamp = sha256_of(path), path.stat()
+    path.write_bytes(b"two")
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert sha256_of(path) != first
+
+
+def test_a_file_exchanged_while_it_is_loaded_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one")
+    with pytest.raises(BadInput, match="was changed while it was loaded"), unchanged(path):
+        path.write_bytes(b"two")
+
+
+def copy_of_trained(folder: Path, **changes: Any) -> Path:
+    shutil.copytree(trained_adapter(), folder)
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps(config | changes))
+    return folder
+
+
+def test_an_adapter_with_another_scale_is_another_adapter(home: Path, tmp_path: Path) -> None:
+    base = weights.embedded_gguf()
+    same = copy_of_trained(tmp_path / "same")
+    other = copy_of_trained(tmp_path / "other", lora_alpha=-32)
+    assert adapter_identity(same) != adapter_identity(other)
+    files = [adapter_gguf(adapter, base) for adapter in (same, other)]
+    assert files[0] != files[1]
+    assert sha256_of(files[0]) != sha256_of(files[1])
+
+
+def test_a_damaged_conversion_is_made_anew(home: Path) -> None:
+    base, adapter = weights.embedded_gguf(), trained_adapter()
+    made = adapter_gguf(adapter, base)
+    right = sha256_of(made)
+    raw = bytearray(made.read_bytes())
+    raw[-1000:] = bytes(1000)
+    made.write_bytes(raw)
+    again = adapter_gguf(adapter, base)
+    assert sha256_of(again) == right
+
+
+def test_three_processes_that_convert_at_once_agree(home: Path) -> None:
+    code = (
+        "from chaosops.policies.llm.lora_gguf import adapter_gguf\n"
+        "from chaosops.policies.llm.weights import embedded_gguf\n"
+        "from chaosops.trained import trained_adapter\n"
+        "print(adapter_gguf(trained_adapter(), embedded_gguf()))"
+    )
+    jobs = [
+        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    found = {job.communicate()[0] for job in jobs}
+    assert [job.returncode for job in jobs] == [0, 0, 0]
+    assert len(found) == 1
+    assert len(list(home.glob("lora-*.gguf"))) == 1
+
+
+def test_a_damaged_dense_copy_is_made_anew(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+
+    def small(gguf: Path, folder: Path) -> None:
+        made.append(folder)
+        folder.mkdir()
+        (folder / "config.json").write_text("{}")
+        (folder / "model.safetensors").write_bytes(b"weights")
+
+    monkeypatch.setattr(densify, "densify", small)
+    folder = weights.embedded_dense()
+    assert weights.embedded_dense() == folder
+    assert len(made) == 1
+    (folder / "model.safetensors").write_bytes(b"WEIGHTS")
+    weights.embedded_dense()
+    assert len(made) == 2
+    assert (folder / "model.safetensors").read_bytes() == b"weights"
+    (folder / "model.safetensors.index.json").write_text("{}")  # would be loaded instead
+    weights.embedded_dense()
+    assert len(made) == 3
+
+
+def test_the_status_names_the_hash_of_each_file_that_was_loaded() -> None:
+    status = load_policy("trained").status()
+    assert status["weights"] == "sha256:" + sha256_of(weights.embedded_gguf())[:12]
+    made = adapter_gguf(trained_adapter(), weights.embedded_gguf())
+    assert status["adapter_gguf"] == "sha256:" + sha256_of(made)[:12]
+    assert status["adapter"] == f"adapter {adapter_identity(trained_adapter())}"
+
+
+# Damaged files are one line
+
+
+def tensors(**changes: Any) -> bytes:
+    a, b = np.ones((16, 576), np.float32), np.ones((576, 16), np.float32)
+    module = "base_model.model.model.layers.0.self_attn.q_proj"
+    pair = {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
+    whole = {name: value for name, value in (pair | changes).items() if value is not None}
+    return bytes(save(whole))
+
+
+NAME = "base_model.model.model.layers.0.self_attn.q_proj.lora_{}.weight"
+ADAPTERS: dict[str, Callable[[Path], object]] = {
+    "truncated": lambda f: (f / WEIGHTS).write_bytes(tensors()[:-100]),
+    "empty": lambda f: (f / WEIGHTS).write_bytes(b""),
+    "header too long": lambda f: (f / WEIGHTS).write_bytes(struct.pack("<Q", 1 << 60) + b"{}"),
+    "pickle": lambda f: (f / WEIGHTS).write_bytes(b"\x80\x04\x95\x10" + b"a" * 100),
+    "nothing in it": lambda f: (f / WEIGHTS).write_bytes(save({})),
+    "no config": lambda f: (f / CONFIG).unlink(),
+    "config is a list": lambda f: (f / CONFIG).write_text("[1]"),
+    "config is no JSON": lambda f: (f / CONFIG).write_text("{"),
+    "config is no text": lambda f: (f / CONFIG).write_bytes(b"\xff\xfe\x00"),
+    "without r": lambda f: change(f, r=None),
+    "r is a text": lambda f: change(f, r="16"),
+    "r is zero": lambda f: change(f, r=0),
+    "alpha is infinite": lambda f: change(f, lora_alpha=float("inf")),
+    "another rank": lambda f: change(f, r=8),
+    "DoRA": lambda f: change(f, use_dora=True),
+    "wrong type": lambda f: put(f, A=np.ones((16, 576), np.int32)),
+    "not finite": lambda f: put(f, A=np.full((16, 576), np.nan, np.float32)),
+    "one dimension": lambda f: put(f, A=np.ones(16, np.float32)),
+    "half a pair": lambda f: put(f, A=None),
+    "wrong width": lambda f: put(f, A=np.ones((16, 5), np.float32)),
+    "no such layer": lambda f: (f / WEIGHTS).write_bytes(
+        save({NAME.format(h).replace("0", "99"): np.ones((16, 16), np.float32) for h in "AB"})
+    ),
+    "no such module": lambda f: (f / WEIGHTS).write_bytes(
+        save({NAME.format(h).replace("q_proj", "x"): np.ones((16, 16), np.float32) for h in "AB"})
+    ),
+}
+
+
+def change(folder: Path, **values: Any) -> None:
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps(config | values))
+
+
+def put(folder: Path, **halves: Any) -> None:
+    (folder / WEIGHTS).write_bytes(tensors(**{NAME.format(k): v for k, v in halves.items()}))
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    shutil.copy(trained_adapter() / CONFIG, folder)
+    (folder / WEIGHTS).write_bytes(tensors())
+    return folder
+
+
+def test_the_adapter_that_is_damaged_below_is_whole_at_first(adapter: Path) -> None:
+    assert list(read_adapter(adapter).matrices) == ["model.layers.0.self_attn.q_proj"]
+
+
+@pytest.mark.parametrize("runtime", ["llama.cpp", "transformers"])
+@pytest.mark.parametrize("damage", ADAPTERS)
+def test_a_damaged_adapter_is_one_line(adapter: Path, damage: str, runtime: str) -> None:
+    ADAPTERS[damage](adapter)
+    with pytest.raises(ChaosOpsError) as caught:
+        load_policy(f"local:smollm2+adapter={adapter}+runtime={runtime}")
+    assert "\n" not in str(caught.value)
+    assert str(adapter) in str(caught.value) or "the adapter changes" in str(caught.value)
+
+
+@pytest.mark.parametrize("damage", ["empty", "half", "magic", "count", "pickle", "adapter"])
+@pytest.mark.parametrize("where", ["base", "adapter"])
+def test_a_damaged_gguf_file_is_one_line(tmp_path: Path, damage: str, where: str) -> None:
+    whole = adapter_gguf(trained_adapter(), weights.embedded_gguf()).read_bytes()
+    content = {
+        "empty": b"",
+        "half": whole[: len(whole) // 2],
+        "magic": b"XXXX" + whole[4:],
+        "count": whole[:8] + struct.pack("<Q", 1 << 60) + whole[16:],
+        "pickle": b"\x80\x04\x95\x10" + b"a" * 100,
+        "adapter": whole if where == "base" else b"GGUF",
+    }[damage]
+    path = tmp_path / "damaged.gguf"
+    path.write_bytes(content)
+    text = str(path) if where == "base" else f"local:smollm2+adapter={path}"
+    with pytest.raises(ChaosOpsError, match=r"damaged\.gguf") as caught:
+        load_policy(text)
+    assert "\n" not in str(caught.value)
