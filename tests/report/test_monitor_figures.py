@@ -59,8 +59,8 @@ def test_the_legend_has_the_numbers(
 ) -> None:
     good = ([0.1, 0.4, 0.35, 0.85], [False, False, True, True])
     draw({"good": good, "mute": ([], [])}, tmp_path / "x.png")
-    (axis,) = drawn[0].axes
-    assert [text.get_text() for text in axis.get_legend().get_texts()] == labels
+    (legend,) = drawn[0].legends
+    assert [text.get_text() for text in legend.get_texts()] == labels
 
 
 def test_the_roc_runs_through_its_points(drawn: list[Any], tmp_path: Path) -> None:

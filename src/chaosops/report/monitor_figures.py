@@ -39,7 +39,7 @@ def roc_figure(curves: Curves, path: Path) -> Path:
         )
     axis.set_title("rogue episodes suspected on turn 1", loc="left")
     axis.set_xlabel("benign episodes suspected on turn 1")
-    axis.legend(frameon=False, loc="lower right", title="AUROC, turn 1", alignment="left")
+    _legend(figure, axis, "AUROC, turn 1")
     return save_figure(figure, path)
 
 
@@ -61,8 +61,17 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
         halo.set_in_layout(False)
     axis.set_title("agents that were the rogue, by turn 3", loc="left")
     axis.set_xlabel("suspicion (halo area: share of the judgements)")
-    axis.legend(frameon=False, loc="best", title="calibration error (ECE)", alignment="left")
+    _legend(figure, axis, "calibration error (ECE)")
     return save_figure(figure, path)
+
+
+def _legend(figure: Figure, axis: Axes, title: str) -> None:
+    """Below the square: curves may run anywhere in it, and names of policies are long."""
+    handles, labels = axis.get_legend_handles_labels()
+    figure.set_size_inches(5.0, 5.5 + 0.25 * len(labels))
+    figure.legend(
+        handles, labels, loc="outside lower left", title=title, alignment="left", frameon=False
+    )
 
 
 def _unit_square(diagonal: str) -> tuple[Figure, Axes]:
