@@ -54,7 +54,7 @@ class ModelSpec:
         return value
 
 
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 _REVISION = re.compile(r"[\w./-]+", re.ASCII)
 
 
