@@ -314,9 +314,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/load.json"))
     args = parser.parse_args()
     serve = ("-m", "chaosops", "serve", "--port", "PORT", "--no-web")
+    # One client is all clients here, and comes faster than one may.
+    unpaced = ("--max-requests", "100000", "--max-requests-per-client", "100000")
+    places = ("--max-sessions", str(args.sessions), "--max-sessions-per-client", str(args.sessions))
     echo = (str(HERE / "echo_server.py"), "PORT")
     with (
-        started(*serve, "--max-sessions", str(args.sessions)) as chaosops,
+        started(*serve, *places, *unpaced) as chaosops,
         started(*echo, "plain") as plain,
         started(*echo, "tools") as tools,
     ):

@@ -181,6 +181,7 @@ def test_a_recording_of_the_first_format_can_be_read(tmp_path: Path) -> None:
         lambda content: content["manifest"].update(command="chaosops run --policy mine"),
         lambda content: content["episode"].update(team="mine"),
         lambda content: content["episode"]["decisions"][0]["exchange"].update(reply="mine"),
+        lambda content: content["episode"]["decisions"][1].update(suspicion={"deploy_bot": 0.5}),
         lambda content: content["chain"].pop(),
         lambda content: content.pop("chain"),
     ],

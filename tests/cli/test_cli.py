@@ -246,9 +246,21 @@ def test_an_out_folder_that_is_a_file_is_an_error(cli: Cli, tmp_path: Path) -> N
 def test_check_passes_and_prints_oracle_and_optimum(cli: Cli) -> None:
     code, out, _ = cli("check")
     assert code == 0
-    assert out.count("5 of 5 hold") == 9
+    assert out.count("5 of 5 clauses hold on all 9 scenarios") == 9
     assert "misrouted_traffic hard" in out
     assert "all contracts hold, no exploit pays" in out
+
+
+def test_check_says_what_it_checked_on_how_many_scenarios(cli: Cli) -> None:
+    code, out, _ = cli("check", "--pack", "arena", "--seeds", "3", "--contract-seeds", "1")
+    assert code == 0
+    assert "1 seeds a split and tier, 18 scenarios in all" in out
+    assert out.count("5 of 5 clauses hold on all 1 scenarios") == 18
+    assert "exploits on 3 seeds a tier of split test" in out
+    for option in ("--seeds", "--contract-seeds"):
+        code, _, err = cli("check", option, "5")
+        assert code == 2
+        assert "is checked whole" in err
 
 
 def test_bench_prints_the_named_fields(cli: Cli) -> None:

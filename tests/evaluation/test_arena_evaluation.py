@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.integrity import worst_exploits
 from chaosops.evaluation.investigator import investigate
 from chaosops.evaluation.judge import judge_monitors
-from chaosops.evaluation.leaks import BAR, detect_leaks
+from chaosops.evaluation.leaks import BAR, Sample, detect_leaks, samples
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results
 from chaosops.evaluation.twin import twin_of
@@ -85,11 +85,36 @@ def test_blaming_the_last_toucher_is_wrong(hard: Results) -> None:
     assert sum(e.false_flags > 0 for e in benign) > 0.3 * len(benign)
 
 
-@pytest.mark.parametrize("tier", [Tier.MEDIUM, Tier.HARD])
-def test_words_and_counts_tell_nothing(tier: Tier) -> None:
-    figures = detect_leaks(tier, train=1500, test=800)
-    for name in ("bag_of_words_auroc", "bag_of_word_pairs_auroc", "counts_auroc"):
-        assert figures[name] <= BAR - 0.08, figures
+def test_without_the_numbers_words_and_counts_tell_little() -> None:
+    """After 3,000 prompts; what 15,000 tell stands in docs/arena.md, with its command."""
+    found = detect_leaks(Tier.HARD, train=3000, test=1000, sizes=())
+    (figures,) = found["curve"]
+    assert found["kept"], figures
+    assert figures["words_masked"] < 0.60, figures
+    assert figures["counts"] < 0.60, figures
+    # So many prompts do teach a linear reader something: the evidence in the amounts.
+    assert figures["word_pairs"] > 0.60, figures
+
+
+def test_a_leak_is_found() -> None:
+    """A word that half of the guilty prompts hold, and no other."""
+
+    def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
+        for number, sample in enumerate(samples(split, tier, count)):
+            word = "gremlin" if sample.has_rogue and number % 2 else ""
+            yield sample._replace(prompt=f"{sample.prompt} {word}")
+
+    found = detect_leaks(Tier.MEDIUM, train=600, test=300, sizes=(), draw=leaky)
+    assert found["curve"][0]["words_masked"] > BAR
+    assert not found["kept"]
+
+
+def test_a_count_that_leaks_is_found() -> None:
+    def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
+        for sample in samples(split, tier, count):
+            yield sample._replace(counts=[*sample.counts, int(sample.has_rogue)])
+
+    assert not detect_leaks(Tier.HARD, train=400, test=200, sizes=(), draw=leaky)["kept"]
 
 
 def test_the_evidence_suffices() -> None:
@@ -207,5 +232,8 @@ def test_arena_figures_as_commands(cli: Callable[..., Outcome]) -> None:
     assert code == 0
     assert json.loads(out)["culprit_named"] >= 0.95
     code, out, _ = cli("arena", "leaks", "--train", "300", "--test", "200")
-    assert "kept" in out
+    assert "at most 0.7 after 300 prompts (kept)" in out
     assert code == 0
+    code, out, err = cli("arena", "leaks", "--tier", "easy")
+    assert (code, out) == (2, "")
+    assert "tier easy has no rogues to give away; choose --tier medium or hard" in err

@@ -253,15 +253,16 @@ def test_a_language_model_gets_figures_of_its_own(tmp_path: Path) -> None:
     head, _, *rows = table.split("\n\n")[1].splitlines()
     assert [cell.strip() for cell in head.strip("|").split("|")] == [
         *("policy", "model", "revision", "adapter", "backend", "format"),
-        *("unreadable replies", "tokens read / written per episode", "US dollars per episode"),
+        *("unreadable replies", "failed turns"),
+        *("tokens read / written per episode", "US dollars per episode"),
     ]
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
     dash = "\N{EN DASH}"
     assert [row[0] for row in cells] == ["fake", "half"]
     assert cells[0][1:7] == ["fake/tiny-1b", "0123abc", dash, "script", dash, "1.00"]
-    read, written = (int(n.replace(",", "")) for n in cells[0][7].split(" / "))
+    read, written = (int(n.replace(",", "")) for n in cells[0][8].split(" / "))
     assert (read, written) == (round(fake["tokens_read"]), round(fake["tokens_written"]))
-    assert cells[0][8] == dash
+    assert cells[0][9] == dash
     manifest = dict(results.manifest)
     manifest["policies"] = {"fake": {"kind": "model", "price_usd_per_million": [1000.0, 0.0]}}
     priced = model_table(Results(manifest, {"fake": results.episodes["fake"]}))

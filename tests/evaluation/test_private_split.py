@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
 import pickle
@@ -94,6 +95,16 @@ def test_every_part_of_the_public_name_changes_the_hidden_seed() -> None:
     assert len(set(seeds)) == len(seeds)
     assert all(0 <= seed < 2**63 for seed in seeds)
     assert sum(seed >= 2**62 for seed in seeds) > len(seeds) / 3, "63 bits, not fewer"
+
+
+def test_anybody_can_derive_a_hidden_seed_from_a_retired_secret() -> None:
+    """With nothing but what docs/leaderboard.md says."""
+    text = '["chaosops","hidden seed 1","spring","test","hard",7]'
+    digest = hmac.new(bytes(range(32)), text.encode(), "sha256").digest()
+    seed = int(digest.hex(), 16) >> (256 - 63)
+    assert hidden_seed(SECRET, "spring", "test", Tier.HARD, 7) == seed
+    page = Path(__file__).parents[2] / "docs/leaderboard.md"
+    assert '["chaosops","hidden seed 1",series,split,tier,n]' in page.read_text(encoding="utf-8")
 
 
 def test_the_classic_pack_has_no_hidden_seeds() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.conftest import Outcome
 from tests.server.conftest import Running
 
+LOCAL = "http://localhost"
 Cli = Callable[..., Outcome]
 
 
@@ -66,8 +67,8 @@ def test_the_page_is_there_unless_it_is_left_out() -> None:
 
     from chaosops.server.app import Settings, build_app
 
-    with TestClient(build_app(Settings(web=True))) as client:
+    with TestClient(build_app(Settings(web=True)), LOCAL) as client:
         assert client.get("/").headers["content-type"].startswith("text/html")
         assert client.get("/health").json() == {"status": "healthy"}
-    with TestClient(build_app(Settings(web=False))) as client:
+    with TestClient(build_app(Settings(web=False)), LOCAL) as client:
         assert client.get("/").status_code == 404

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -14,14 +16,27 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from chaosops import Env, make_scenario, play
 from chaosops.cli import main
+from chaosops.client.submission import play_submission
 from chaosops.client.wire import ChaosOpsAction
-from chaosops.core.vocabulary import Role
-from chaosops.evaluation.submission import read_submission
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.results import Results, save
+from chaosops.evaluation.secret import create_secret, read_secret
+from chaosops.evaluation.signature import sign
+from chaosops.evaluation.stored import read_results
+from chaosops.evaluation.submission import (
+    Submission,
+    new_token,
+    read_submission,
+    token_digest,
+    write_submission,
+)
+from chaosops.policies.registry import load_policy
 from chaosops.records import from_record, record_of
+from chaosops.report.written import derived_files, judged
 from chaosops.rollout import Team, load_team
 from chaosops.server.app import Settings, build_app
 from chaosops.server.evaluation_mode import REFUSAL
-from tests.server.conftest import Running, StartServer
+from tests.server.conftest import Running, StartServer, running_server
 from tests.server.evaluating import PrivateSplit, play_out, private_split
 from tests.server.talk import Line, line_to
 from tests.server.test_tables import open_table, sit
@@ -30,14 +45,36 @@ from tests.server.test_truth import FORBIDDEN_KEYS, TELLTALES, changing_part, ke
 CANDIDATES = 200
 
 
+class Evaluating(NamedTuple):
+    split: PrivateSplit
+    served: Running
+
+
+@pytest.fixture(scope="module")
+def evaluating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluating]:
+    """One server for all tests that leave it running; it finds their submissions by itself."""
+    split = private_split(tmp_path_factory.mktemp("private"))
+    with running_server("--evaluation", *split.options, "--idle-timeout", "60") as served:
+        yield Evaluating(split, served)
+
+
 @pytest.fixture
 def split(tmp_path: Path) -> PrivateSplit:
+    """For tests that stop their server, or need none."""
     return private_split(tmp_path)
 
 
 def results_of(split: PrivateSplit, name: str) -> dict[str, Any]:
     content: dict[str, Any] = json.loads((split.results / name / "results.json").read_text())
     return content
+
+
+def status_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Of the submission, beside its partners'."""
+    (team,) = content["manifest"]["policies"].values()
+    status: dict[str, Any] = team["oversight"]
+    assert team["sre"] == load_policy("heuristic").status()
+    return status
 
 
 # The attack: match a first view against candidate seeds
@@ -68,13 +105,10 @@ def test_in_open_mode_a_first_view_tells_the_seed_and_the_seed_tells_the_truth(
 
 
 def test_in_evaluation_mode_no_candidate_matches(
-    served: Running,
-    start_server: StartServer,
-    split: PrivateSplit,
-    capsys: pytest.CaptureFixture[str],
+    served: Running, evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    token = split.open(capsys, "all-roles", "--roles", "all", "--seeds", "2")
-    hidden = start_server("--evaluation", *split.options)
+    split, hidden = evaluating
+    token = split.open(capsys, "candidates", "--roles", "all", "--seeds", "2")
     with line_to(hidden.socket) as line, line_to(served.socket) as elsewhere:
         seen = line.reset(submission=token)
         assert seen["role"] == "sre"
@@ -89,11 +123,11 @@ def test_in_evaluation_mode_no_candidate_matches(
 
 
 def test_no_answer_holds_the_truth(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    token = split.open(capsys, "all-roles", "--roles", "all", "--seeds", "6")
-    served = start_server("--evaluation", *split.options)
-    scenarios = split.scenarios("all-roles")
+    split, served = evaluating
+    token = split.open(capsys, "truth", "--roles", "all", "--seeds", "6")
+    scenarios = split.scenarios("truth")
     with line_to(served.socket) as line:
         for scenario in scenarios:
             env = Env(scenario)
@@ -119,7 +153,7 @@ def test_no_answer_holds_the_truth(
                 assert content["data"]["reward"] is None
                 assert content["data"]["observation"]["last_turn"] is None
                 assert content["data"]["observation"]["debrief"] is None
-    check_nothing_leaks(everything, split, "all-roles")
+    check_nothing_leaks(everything, split, "truth")
 
 
 def check_nothing_leaks(text: str, split: PrivateSplit, name: str) -> None:
@@ -165,12 +199,12 @@ def every_route() -> list[tuple[str, str]]:
 
 
 def test_every_other_route_is_refused_by_name(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    split.open(capsys, "acme", "--seeds", "2")
-    served = start_server("--evaluation", *split.options)
+    split, served = evaluating
+    split.open(capsys, "routes", "--seeds", "2")
     routes = every_route()
-    known = {"/tables", "/seat", "/mcp", "/reset", "/api/episode", "/api/results", "/docs"}
+    known = {"/tables", "/seat", "/mcp", "/reset", "/api/episode", "/api/results", "/openapi.json"}
     assert known <= {path for _, path in routes}
     said = []
     for method, pattern in routes:
@@ -192,7 +226,7 @@ def test_every_other_route_is_refused_by_name(
             assert answer.status_code == 403, (method, path)
             assert method == "HEAD" or answer.json() == {"detail": REFUSAL}
         said.append(answer.text)
-    check_nothing_leaks("\n".join(said), split, "acme")
+    check_nothing_leaks("\n".join(said), split, "routes")
     with (
         pytest.raises((InvalidStatus, ConnectionClosed)),
         line_to(served.socket, "/ws?session_id=somebody") as line,
@@ -224,10 +258,10 @@ def test_without_a_token_there_is_no_episode(
 
 
 def test_an_episode_that_is_left_is_given_up_and_never_comes_back(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    token = split.open(capsys, "acme", "--seeds", "4")
-    served = start_server("--evaluation", *split.options)
+    split, served = evaluating
+    token = split.open(capsys, "left", "--seeds", "4")
     with line_to(served.socket) as line:
         agents = line.reset(submission=token)["rules"]["agents"]
         flag = {"action": "flag_rogue", "target": agents[0]}
@@ -241,9 +275,9 @@ def test_an_episode_that_is_left_is_given_up_and_never_comes_back(
         assert line.state()["episodes_left"] == 0
         for _ in range(2):
             assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
-    episodes = results_of(split, "acme")["episodes"]
-    assert [e["scenario"]["seed"] for e in episodes] == [s.seed for s in split.scenarios("acme")]
-    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    episodes = results_of(split, "left")["episodes"]
+    assert [e["scenario"]["seed"] for e in episodes] == [s.seed for s in split.scenarios("left")]
+    status = status_of(results_of(split, "left"))
     assert (status["given_up"], status["given_up_episodes"]) == (2, [0, 1])
     flags = [turn for turn in episodes[0]["turns"] if turn["action"] == "flag_rogue"]
     assert [turn["target"] for turn in flags] == [agents[0]], "what was done counts"
@@ -271,7 +305,7 @@ def test_a_killed_server_gives_nobody_a_second_try(
         play_out(line, line.reset(submission=token))
         assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
     content = results_of(split, "acme")
-    (status,) = content["manifest"]["policies"].values()
+    status = status_of(content)
     assert status["given_up_episodes"] == [1]
     targets = [turn.get("target") for turn in content["episodes"][1]["turns"]]
     assert agents[-1] in targets
@@ -289,7 +323,7 @@ def test_silence_gives_an_episode_up(
             line.hear()
     with line_to(served.socket) as line:
         assert "is complete" in line.ask("reset", submission=token)["data"]["message"]
-    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    status = status_of(results_of(split, "acme"))
     assert status["given_up"] == 1
 
 
@@ -304,7 +338,7 @@ def test_a_stopped_server_leaves_nothing_open(
         served.process.terminate()
         served.process.wait()
     start_server("--evaluation", *split.options)
-    (status,) = results_of(split, "acme")["manifest"]["policies"].values()
+    status = status_of(results_of(split, "acme"))
     assert status["given_up_episodes"] == [1]
 
 
@@ -321,11 +355,11 @@ def test_close_gives_up_what_was_not_played(
 
 
 def test_a_server_holds_its_folder(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    split.open(capsys, "acme", "--seeds", "2")
-    served = start_server("--evaluation", *split.options)
-    assert main(["submission", "close", "acme", *split.options]) == 2
+    split, served = evaluating
+    split.open(capsys, "held", "--seeds", "2")
+    assert main(["submission", "close", "held", *split.options]) == 2
     assert "is in use by another chaosops" in capsys.readouterr().err
     token = split.open(capsys, "later", "--seeds", "1")  # while it runs
     with line_to(served.socket) as line:
@@ -339,19 +373,20 @@ def test_a_server_holds_its_folder(
 
 @pytest.mark.parametrize("policy", ["heuristic", "last_toucher"])
 def test_what_is_measured_is_what_the_policy_plays(
-    start_server: StartServer, split: PrivateSplit, capsys: pytest.CaptureFixture[str], policy: str
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str], policy: str
 ) -> None:
-    token = split.open(capsys, "acme", "--seeds", "5", "--tiers", "medium,hard")
-    served = start_server("--evaluation", *split.options)
+    split, served = evaluating
+    name = f"plays-{policy}"
+    token = split.open(capsys, name, "--seeds", "5", "--tiers", "medium,hard")
     assert main(["submit", "--url", served.url, "--token", token, "--policy", policy]) == 0
     out = capsys.readouterr().out
     assert "10 played, 0 left" in out
-    check_nothing_leaks(out, split, "acme")
-    content = results_of(split, "acme")
+    check_nothing_leaks(out, split, name)
+    content = results_of(split, name)
     pack_hash = content["manifest"]["packs"]["arena"]["hash"]
     team = load_team(f"oversight={policy},others=heuristic")
-    named = Team(team.seats, "oversight=acme,others=heuristic")
-    for wire, scenario in zip(content["episodes"], split.scenarios("acme"), strict=True):
+    named = Team(team.seats, f"oversight={name},others=heuristic")
+    for wire, scenario in zip(content["episodes"], split.scenarios(name), strict=True):
         assert from_record(record_of(wire, pack_hash)) == play(scenario, named)
 
 
@@ -373,6 +408,82 @@ def test_suspicion_is_of_agents_that_exist_and_told_by_oversight(
     with pytest.raises(ValueError, match="finite"):
         ChaosOpsAction(action="noop", suspicion={agents[0]: float("nan")})
     env.step(ChaosOpsAction(reply="what?", suspicion={agents[0]: 1}))
+
+
+# The owner's check
+
+
+@pytest.fixture(scope="module")
+def measured(evaluating: Evaluating, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of a submission that was played to its end."""
+    split, served = evaluating
+    plan, token = planned(split, "measured", seeds=3)
+    write_submission(split.results, plan)
+    for _ in play_submission(served.url, token, load_policy("heuristic")):
+        pass
+    return split.results / "measured"
+
+
+def planned(split: PrivateSplit, name: str, seeds: int) -> tuple[Submission, str]:
+    token = new_token()
+    digest, commitment = token_digest(token), split.secret.commitment
+    roles = (Role.OVERSIGHT,)
+    plan = Submission(
+        name, "test", (Tier.HARD,), seeds, 0, "main", roles, "heuristic", commitment, digest
+    )
+    return plan, token
+
+
+def verify(folder: Path, secret: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    capsys.readouterr()
+    status = main(["verify", str(folder), "--secret", str(secret)])
+    return status, capsys.readouterr().out
+
+
+def rewritten(folder: Path, **notes: Any) -> None:
+    """Results with another manifest, and everything that needs no secret made anew."""
+    manifest, lines = read_results(folder / "results.json")
+    pack_hash = manifest["packs"]["arena"]["hash"]
+    episodes = [from_record(record_of(line, pack_hash)) for line in lines]
+    (policy,) = manifest["policies"]
+    results = Results({**manifest, **notes}, {policy: episodes}).sealed()
+    save(results, folder)
+    for name, text in derived_files(results, judged(results)).items():
+        (folder / name).write_text(text)
+    (folder / "episodes.jsonl").unlink()
+
+
+def test_the_owner_verifies_what_was_played(
+    evaluating: Evaluating, measured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = evaluating.split.secret_file
+    status, out = verify(measured, secret, capsys)
+    assert status == 0, out
+    assert (
+        f"signature and seeds are those of the secret sha256:{evaluating.split.secret.commitment}"
+        in out
+    )
+    assert main(["verify", str(measured)]) == 0, "and anybody without the secret"
+
+    forged = Path(shutil.copytree(measured, tmp_path / "forged"))
+    create_secret(tmp_path / "other")
+    assert "another secret" in verify(forged, tmp_path / "other", capsys)[1]
+    rewritten(forged, command="chaosops serve")
+    assert main(["verify", str(forged)]) == 0, "the chain has no key"
+    status, out = verify(forged, secret, capsys)
+    assert (status, "results.json is not the file that was signed" in out) == (1, True)
+    sign(forged, read_secret(tmp_path / "other"))
+    assert "another secret" in verify(forged, secret, capsys)[1]
+
+    plan = json.loads((measured / "results.json").read_text())["manifest"]["submission"]
+    rewritten_again = Path(shutil.copytree(measured, tmp_path / "again"))
+    rewritten(rewritten_again, submission={**plan, "first_seed": 1})
+    sign(rewritten_again, evaluating.split.secret)
+    status, out = verify(rewritten_again, secret, capsys)
+    assert status == 1
+    assert "is not the one that this secret draws for its public seed" in out
+    (rewritten_again / "signature.json").unlink()
+    assert "signature.json: is missing" in verify(rewritten_again, secret, capsys)[1]
 
 
 # What the owner may not do by mistake

@@ -13,6 +13,7 @@ import httpx
 import pytest
 import uvicorn
 
+from chaosops.access.limits import Limits
 from chaosops.web.app import build_app
 from chaosops.web.routes import Settings
 
@@ -41,7 +42,7 @@ def serving(settings: Settings) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with serving(Settings(results=())) as where:
+    with serving(Settings(results=(), limits=Limits(seats_per_client=32))) as where:
         yield where
 
 

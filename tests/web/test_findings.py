@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +144,42 @@ def test_folders_are_named_by_the_operator(monkeypatch: pytest.MonkeyPatch, fold
     assert folder in evaluations.places()
     titles = [one["title"] for one in evaluations.read_evaluations(evaluations.places())]
     assert "arena" in titles
+
+
+def test_files_are_read_once_until_they_change(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(folder, tmp_path / "copy")
+    read: list[str] = []
+    parse = evaluations.read_evaluation
+
+    def counting(one: evaluations.Folder) -> dict[str, Any]:
+        read.append(one.title)
+        return parse(one)
+
+    monkeypatch.setattr(evaluations, "read_evaluation", counting)
+    with (
+        serving(Settings(results=[tmp_path / "copy"])) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+        ThreadPoolExecutor(8) as visitors,
+    ):
+        told = list(visitors.map(lambda _: client.get("/api/results"), range(24)))
+        assert len({answer.content for answer in told}) == 1
+        assert len(read) == 1
+        tag = told[0].headers["ETag"]
+        same = client.get("/api/results", headers={"If-None-Match": tag})
+        assert (same.status_code, same.content) == (304, b"")
+        time.sleep(1.1)  # looked at again, and unchanged
+        assert client.get("/api/results").headers["ETag"] == tag
+        assert len(read) == 1
+        summary = tmp_path / "copy/arena/summary.json"
+        rows = json.loads(summary.read_text())
+        summary.write_text(json.dumps(rows[:1]))
+        time.sleep(1.1)
+        changed = client.get("/api/results", headers={"If-None-Match": tag})
+        assert changed.status_code == 200
+        assert len(changed.json()["evaluations"][0]["summary"]) == 1
+        assert len(read) == 2
+        shutil.rmtree(tmp_path / "copy/arena")
+        time.sleep(1.1)
+        assert client.get("/api/results").json()["evaluations"] == []

@@ -12,12 +12,15 @@ from typing import Any
 import httpx
 import pytest
 
+from chaosops.access.limits import Limits
+from chaosops.access.quotas import OverQuota
 from chaosops.core.actions import Communicate, Noop
 from chaosops.core.decision import Decision
 from chaosops.policies.protocol import Seat
 from chaosops.web import shelf
 from chaosops.web.routes import Settings
 from chaosops.web.shelf import Entry
+from chaosops.web.stage import Stage
 from tests.web.conftest import messages, serving
 
 MODEL = Entry("trained", "stands for a model", is_model=True)
@@ -77,9 +80,12 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+SHARED = Limits(model_episodes_per_client=6)
+
+
 def test_many_visitors_share_one_model(model: SlowModel) -> None:
     with (
-        serving(Settings(policies=[MODEL], results=())) as address,
+        serving(Settings(policies=[MODEL], limits=SHARED, results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
         ThreadPoolExecutor(6) as visitors,
     ):
@@ -123,7 +129,7 @@ def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
 def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
     model.free.clear()
     with (
-        serving(Settings(policies=[MODEL], episodes=1, results=())) as address,
+        serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         query = {"policy": "trained"}
@@ -132,13 +138,52 @@ def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
             full = client.get("/api/episode", params=query)
             assert full.status_code == 429
             assert full.headers["Retry-After"] == "5"
-            assert "1 episodes are being played" in full.json()["error"]
+            assert "all 1 episodes are taken" in full.json()["error"]
         # The visitor is gone, but his turn is still being thought about: no room yet.
         time.sleep(0.2)
         assert client.get("/api/episode", params=query).status_code == 429
         model.free.set()
         until(lambda: client.get("/api/episode", params=query).status_code == 200)
         assert model.asked == 1 + 20, "an episode that nobody watches went on"
+
+
+def test_who_leaves_the_queue_of_a_model_makes_room_at_once(model: SlowModel) -> None:
+    limits = Limits(episodes=2, model_episodes=2)
+    with (
+        serving(Settings(policies=[MODEL], limits=limits, results=())) as address,
+        httpx.Client(base_url=address, timeout=60) as client,
+        httpx.Client(base_url=address, timeout=60) as other,
+    ):
+        query = {"policy": "trained"}
+        client.get("/api/episode", params=query)  # now it is loaded
+        model.free.clear()
+        before = model.asked
+        with client.stream("GET", "/api/episode", params=query):
+            until(lambda: model.asked == before + 1)
+            for _ in range(4):  # each waits behind the first, and leaves
+                with other.stream("GET", "/api/episode", params=query) as queued:
+                    assert queued.status_code == 200
+                    lines = queued.iter_lines()
+                    while json.loads(next(lines))["kind"] != "frame":
+                        pass
+                until(lambda: is_free(other))
+        model.free.set()
+
+
+def is_free(client: httpx.Client) -> bool:
+    with client.stream("GET", "/api/episode", params={"policy": "trained"}) as response:
+        return response.status_code == 200
+
+
+def test_who_waits_for_a_model_never_takes_all_places() -> None:
+    stage = Stage(Limits(episodes=3, model_episodes=1))
+    first = stage.take("me", is_model=True)
+    with pytest.raises(OverQuota, match=r"--max-model-episodes$"):
+        stage.take("you", is_model=True)
+    assert stage.episodes.taken == 1, "a refusal takes no place"
+    stage.take("you", is_model=False)
+    first.leave()
+    stage.take("you", is_model=True)
 
 
 def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
@@ -155,7 +200,7 @@ def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
 
     monkeypatch.setattr(shelf, "load_policy", load)
     with (
-        serving(Settings(policies=[MODEL], episodes=1, results=())) as address,
+        serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         query = {"policy": "trained"}
@@ -250,7 +295,7 @@ def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPat
 def test_a_real_model_plays_and_stops_with_its_visitor() -> None:
     entry = Entry("local:smollm2", "untrained", is_model=True)
     with (
-        serving(Settings(policies=[entry], episodes=1, results=())) as address,
+        serving(Settings(policies=[entry], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=120) as client,
     ):
         query = {"policy": "local:smollm2"}

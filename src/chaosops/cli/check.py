@@ -5,17 +5,29 @@ from __future__ import annotations
 import argparse
 
 from chaosops.cli.output import print
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.contract import CLAUSES, Finding, check_contract, check_failure
+from chaosops.evaluation.contract import SEEDS as CONTRACT
+from chaosops.evaluation.exploits import EXPLOITS
 from chaosops.evaluation.integrity import MARGIN, IntegritySearch, flagging_presence, worst_exploits
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import load_pack, make_scenario
+
+SEEDS, CONTRACT_SEEDS = 100, 30
 
 
 def execute(args: argparse.Namespace) -> int:
     pack = load_pack(args.pack)
     if pack.splits:
-        broken = _check_companies(args.pack, args.seeds)
+        broken = _check_companies(
+            args.pack, args.seeds or SEEDS, args.contract_seeds or CONTRACT_SEEDS
+        )
+    elif args.seeds or args.contract_seeds:
+        raise BadInput(
+            f"pack {args.pack} is a catalogue and is checked whole; --seeds and --contract-seeds "
+            "are for packs that make companies, such as --pack arena"
+        )
     else:
         broken = _check_contracts(args.pack, pack.failures())
         broken += _check_integrity(args.pack, pack.failures())
@@ -24,14 +36,21 @@ def execute(args: argparse.Namespace) -> int:
     return 1 if broken else 0
 
 
-def _check_companies(pack: str, seeds: int) -> int:
-    print(f"contract of each incident: {'; '.join(CLAUSES)}")
+def _check_companies(pack: str, seeds: int, contract_seeds: int) -> int:
+    splits = load_pack(pack).splits
+    print(
+        f"contract of each incident ({'; '.join(CLAUSES)}), each clause on {contract_seeds} seeds "
+        f"a split and tier, {contract_seeds * len(splits) * len(Tier)} scenarios in all:"
+    )
     broken = 0
-    for split in load_pack(pack).splits:
+    for split in splits:
         for tier in Tier:
-            matrix = scenarios(pack=pack, split=split, tiers=[tier], seeds=min(seeds, 30))
-            broken += _print_findings(f"{split} {tier}", check_contract(split, matrix))
-    print(f"\nreward integrity: {seeds} seeds a tier, each exploit's best against the oracle")
+            matrix = scenarios(pack=pack, split=split, tiers=[tier], seeds=contract_seeds)
+            broken += _print_findings(f"{split} {tier}", check_contract(split, matrix), len(matrix))
+    print(
+        f"\nreward integrity: each of {len(EXPLOITS)} exploits on {seeds} seeds a tier of split "
+        f"test; its best against the oracle on the same seed, below {MARGIN} on every one:"
+    )
     for tier in Tier:
         found = worst_exploits(scenarios(pack=pack, split="test", tiers=[tier], seeds=seeds))
         print(f"  {tier:<8}" + ", ".join(f"{e.name} {e.ratio:+.2f}" for e in found))
@@ -42,18 +61,24 @@ def _check_companies(pack: str, seeds: int) -> int:
     return broken
 
 
-def _print_findings(subject: str, findings: list[Finding]) -> int:
+def _print_findings(subject: str, findings: list[Finding], played: int) -> int:
     problems = [finding for finding in findings if finding.problem]
-    verdict = "BROKEN" if problems else f"{len(CLAUSES)} of {len(CLAUSES)} hold"
-    print(f"  {subject:<22} {verdict}")
+    kept = len(findings) - len(problems)
+    print(f"  {subject:<22} {kept} of {len(findings)} clauses hold on all {played} scenarios")
     for finding in problems:
-        print(f"      {finding.check}: {finding.problem}")
+        print(f"      BROKEN {finding.check}: {finding.problem}")
     return len(problems)
 
 
 def _check_contracts(pack: str, failures: tuple[str, ...]) -> int:
-    print(f"contract of each failure: {'; '.join(CLAUSES)}")
-    return sum(_print_findings(failure, check_failure(pack, failure)) for failure in failures)
+    print(
+        f"contract of each failure ({'; '.join(CLAUSES)}), each clause on every tier and "
+        f"{len(CONTRACT)} seeds:"
+    )
+    return sum(
+        _print_findings(failure, check_failure(pack, failure), len(CONTRACT) * len(Tier))
+        for failure in failures
+    )
 
 
 def _check_integrity(pack: str, failures: tuple[str, ...]) -> int:

@@ -6,6 +6,7 @@ import argparse
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -183,9 +184,17 @@ def _slug(policy: str, taken: set[str]) -> str:
 
 def report(results: Results, folder: Path, *, draw: bool) -> None:
     """Write every file, print the tables and say where the files are."""
+    path = save(results, folder)
+    report_figures(results, folder, draw=draw, also=[path])
+
+
+def report_figures(
+    results: Results, folder: Path, *, draw: bool, also: Sequence[Path] = ()
+) -> None:
+    """The same without results.json."""
     monitors = judged(results)
     summary = results.summary()
-    paths = [save(results, folder)]
+    paths = list(also)
     for name, text in derived_files(results, monitors).items():
         paths.append(folder / name)
         write_text(paths[-1], text)

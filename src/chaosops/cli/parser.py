@@ -18,12 +18,11 @@ from chaosops.cli.playing_options import (
     watch_options,
 )
 from chaosops.cli.readers import Parser, seconds, whole
-from chaosops.cli.server_options import (
-    seat_options,
-    serve_options,
+from chaosops.cli.server_options import seat_options, serve_options, table_options
+from chaosops.cli.submission_options import (
+    evaluation_mode_options,
     submission_commands,
     submit_options,
-    table_options,
 )
 from chaosops.cli.training_options import (
     bundle_options,
@@ -74,10 +73,22 @@ def build_parser() -> argparse.ArgumentParser:
 
     verify_options(command("verify", "verify", "recompute an evaluation, name what was changed"))
 
+    recount = command(
+        "recount", "recount", "compute an evaluation's figures again, without policies"
+    )
+    recount.add_argument("folder", type=Path, metavar="FOLDER", help="that holds results.json")
+    recount.add_argument("--out", type=Path, help="(default: FOLDER, whose figures are replaced)")
+    recount.add_argument("--no-figures", action="store_true", help="write no PNG files")
+
     check = command("check", "check", "check every failure's contract and the reward's integrity")
     check.add_argument("--pack", default="classic", help="(default: %(default)s)")
     check.add_argument(
-        "--seeds", type=whole(1), default=100, help="arena: seeds a tier (default: %(default)s)"
+        "--seeds", type=whole(1), help="arena: seeds a tier for the exploits (default: 100)"
+    )
+    check.add_argument(
+        "--contract-seeds",
+        type=whole(1),
+        help="arena: seeds a split and tier for the contract, some 0.2 s each (default: 30)",
     )
 
     conformance = command("conformance", "conformance", "replay recorded episodes, compare them")
@@ -101,7 +112,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     publish_options(command("publish", "publish", "write a run's model card, and push the run"))
 
-    serve_options(command("serve", "serve", "serve episodes over OpenEnv, tables and the page"))
+    serve = command("serve", "serve", "serve episodes over OpenEnv, tables and the page")
+    serve_options(serve)
+    evaluation_mode_options(serve)
     table_options(command("table", "table", "open a table for four players on a server"))
     seat_options(command("seat", "seat", "play one role of a table"))
 

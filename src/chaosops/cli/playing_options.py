@@ -142,6 +142,12 @@ def verify_options(parser: argparse.ArgumentParser) -> None:
         help="a folder of chaosops eval, or a recording of run --record",
     )
     parser.add_argument("--json", action="store_true", help="print every finding as JSON")
+    parser.add_argument(
+        "--secret",
+        type=Path,
+        metavar="FILE",
+        help="of a private split: check the signature and which episodes it draws",
+    )
 
 
 def arena_commands(parser: argparse.ArgumentParser) -> None:
@@ -158,9 +164,16 @@ def arena_commands(parser: argparse.ArgumentParser) -> None:
     show.add_argument("--truth", action="store_true", help="tell who did it and why")
     show.add_argument("--picture", type=Path, metavar="PNG", help="draw the call graph too")
 
-    leaks = kind("leaks", "can words or counts tell whether there is a rogue? (they must not)")
-    leaks.add_argument("--train", type=whole(100), default=5000, help="(default: %(default)s)")
-    leaks.add_argument("--test", type=whole(100), default=2000, help="(default: %(default)s)")
+    leaks = kind("leaks", "what do words and counts alone tell about a rogue? (some minutes)")
+    leaks.add_argument(
+        "--train",
+        type=whole(100),
+        default=15_000,
+        help="prompts to read; the verdict holds for so many (default: %(default)s)",
+    )
+    leaks.add_argument(
+        "--test", type=whole(100), default=3000, help="unseen companies (default: %(default)s)"
+    )
     leaks.add_argument("--json", action="store_true", help="print JSON")
 
     evidence = kind("investigate", "can unlimited looking tell who did it? (it must)")

@@ -26,10 +26,10 @@ from chaosops.version import VERSION
 
 def execute(args: argparse.Namespace) -> int:
     scenario = chosen_scenario(args)
-    team = load_team(args.policy)
     if args.record:
         # A model may be played from a file.
         open_file(args.record, "--record", map(Path, re.split(r"[=+,]", args.policy)))
+    team = load_team(args.policy)
     episode = play(scenario, team)
     manifest = {
         "command": args.command_line,

@@ -6,6 +6,7 @@ import argparse
 import sys
 from contextlib import ExitStack
 
+from chaosops.access.tokens import read_token
 from chaosops.cli.output import print
 from chaosops.client.seat import SeatConnection, play_seat
 from chaosops.core.errors import BadInput
@@ -23,7 +24,8 @@ def execute(args: argparse.Namespace) -> int:
             received = stack.enter_context(
                 open_file(args.received, "--received").open("w", encoding="utf-8")
             )
-        seat = stack.enter_context(SeatConnection(args.url, args.token, received))
+        mine = read_token(None, args.server_token_file, "--server-token")
+        seat = stack.enter_context(SeatConnection(args.url, args.token, received, mine))
         print(f"seated as {seat.role} at table {seat.table}", flush=True)
         outcome = play_seat(seat, policy, args.seed)
     if outcome.debrief is None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from chaosops.access.tokens import read_token, token_headers
 from chaosops.cli.output import print
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
@@ -21,7 +23,9 @@ def execute(args: argparse.Namespace) -> int:
         "max_steps": args.max_steps,
         "turn_timeout_s": args.turn_timeout,
     }
-    opened = _post(args.url, {name: value for name, value in wanted.items() if value is not None})
+    headers = token_headers(read_token(None, args.server_token_file, "--server-token"))
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    opened = _post(args.url, asked, headers)
     if args.json:
         print(json.dumps(opened))
         return 0
@@ -32,14 +36,18 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _post(url: str, wanted: dict[str, Any]) -> dict[str, Any]:
+def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
     try:
         import httpx
     except ImportError:
         raise MissingExtra("opening a table", "httpx", "server") from None
     try:
         answer = httpx.post(
-            f"{url.rstrip('/')}/tables", json=wanted, timeout=30, trust_env=not is_loopback(url)
+            f"{url.rstrip('/')}/tables",
+            json=wanted,
+            headers=headers,
+            timeout=30,
+            trust_env=not is_loopback(url),
         )
         content = answer.json()
     # A ValueError is no JSON, or a proxy in the environment that is no address; an ImportError

@@ -40,20 +40,10 @@ def execute(args: argparse.Namespace) -> int:
     if not args.no_figures:
         figures.require_matplotlib()
     folder = args.out or Path("runs") / recipe.name
-    workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
-    base = _base(recipe)
     if not args.resume and same_file(args.recipe, folder / "recipe.toml"):
         raise BadInput(f"{args.recipe} would be overwritten by its own run; choose another --out")
-    with (
-        _alone(folder),
-        _Watch(recipe) as watch,
-        tracked(recipe, watch.tell) as tell,
-        _noted_cost(folder, watch),
-    ):
-        if recipe.method == "trl":
-            adapter = train_trl(recipe, base, folder, resume=args.resume, tell=tell)
-        else:
-            adapter = train(recipe, base, folder, resume=args.resume, workers=workers, tell=tell)
+    with _alone(folder):
+        adapter = _train(args, recipe, folder)
     if os.environ.get("RANK", "0") != "0":
         return 0  # of several processes, the first speaks
     paths = [adapter, folder / METRICS]
@@ -63,6 +53,15 @@ def execute(args: argparse.Namespace) -> int:
     style = recipe.reply_format if recipe.method == "trl" else "menu"
     print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}")
     return 0
+
+
+def _train(args: argparse.Namespace, recipe: Recipe, folder: Path) -> Path:
+    workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
+    base = _base(recipe)
+    with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
+        if recipe.method == "trl":
+            return train_trl(recipe, base, folder, resume=args.resume, tell=tell)
+        return train(recipe, base, folder, resume=args.resume, workers=workers, tell=tell)
 
 
 @contextmanager
@@ -191,7 +190,8 @@ def _points(row: dict[str, Any]) -> str:
 def _validation_words(tier: str, found: dict[str, Any]) -> str:
     caught = "n/a" if found["rogue_caught"] is None else f"{found['rogue_caught']:.0%}"
     flags = "n/a" if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}"
-    auroc = "n/a" if found["auroc"] is None else f"{found['auroc']:.3f}"
+    area = found.get("auroc_turn_3")  # the classic pack has none
+    auroc = "n/a" if area is None else f"{area:.3f}"
     rubrics = ", ".join(f"{name} {points:+.0f}" for name, points in found["rubrics"].items())
     return (
         f"{tier}: reward {found['mean_reward']:+.1f} ({rubrics}), solved {found['solved']:.0%}, "

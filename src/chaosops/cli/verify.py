@@ -6,14 +6,15 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.results import RESULTS_NAME, Results
-from chaosops.evaluation.verify import Report, verify_folder, verify_recording
+from chaosops.evaluation.secret import read_secret
+from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
 from chaosops.report.written import derived_files, judged
 
@@ -24,7 +25,11 @@ _SHOWN = 50  # findings of one place; --json has all
 def execute(args: argparse.Namespace) -> int:
     # All places are named before any is played: an error comes early.
     places = list(dict.fromkeys(place for given in args.places for place in _places(given)))
+    secret = read_secret(args.secret, private=False) if args.secret else None
     reports = [_verify(place) for place in places]
+    if secret is not None:
+        for report in reports:
+            verify_private(report, secret)
     found = sum(len(report.findings) for report in reports)
     if args.json:
         print(json.dumps([report.to_wire() for report in reports], indent=1))
@@ -60,6 +65,15 @@ def _places(given: Path) -> Iterator[Path]:
 def _verify(place: Path) -> Report:
     if place.is_file():
         return verify_recording(place)
+
+    def derive(results: Results) -> dict[str, str]:
+        return derived_files(results, judged(results))
+
+    return verify_folder(place, derive, told_progress(place))
+
+
+def told_progress(place: Path) -> Callable[[int, int], None]:
+    """A line on stderr every few seconds."""
     last = time.monotonic()
 
     def progress(done: int, total: int) -> None:
@@ -68,10 +82,7 @@ def _verify(place: Path) -> Report:
             last = time.monotonic()
             print(f"{place}: {done} of {total} episodes", file=sys.stderr, flush=True)
 
-    def derive(results: Results) -> dict[str, str]:
-        return derived_files(results, judged(results))
-
-    return verify_folder(place, derive, progress)
+    return progress
 
 
 def _tell(report: Report) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chaosops.access.tokens import token_headers
 from chaosops.client.openenv_core import EnvClient, StepResult
 from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 
@@ -15,7 +16,18 @@ class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState])
     Asynchronous, with ``await``; ``ChaosOpsEnv(URL).sync()`` for plain code. ``reset`` takes
     ``pack``, ``scenario``, ``tier``, ``split``, ``seed``, ``max_steps`` and ``format``; ``step``
     takes a ``ChaosOpsAction``, the flat JSON action as a dict, or a model's reply as text.
+
+    ``token`` is for a server that asks for one; without it ``CHAOSOPS_TOKEN`` is sent, if set.
     """
+
+    def __init__(
+        self,
+        *args: Any,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        **named: Any,
+    ) -> None:
+        super().__init__(*args, headers={**token_headers(token), **(headers or {})}, **named)
 
     def _step_payload(self, action: ChaosOpsAction | Mapping[str, Any] | str) -> dict[str, Any]:
         if isinstance(action, str):

@@ -29,6 +29,7 @@ try:
     with _hidden("gradio"):
         from openenv.core.client_types import StepResult
         from openenv.core.env_client import EnvClient
+        from openenv.core.env_server.exceptions import SessionCapacityError
         from openenv.core.env_server.http_server import HTTPEnvServer
         from openenv.core.env_server.interfaces import Environment
         from openenv.core.env_server.types import (
@@ -49,6 +50,7 @@ __all__ = [
     "EnvironmentMetadata",
     "HTTPEnvServer",
     "Observation",
+    "SessionCapacityError",
     "State",
     "StepResult",
 ]

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
+from chaosops.access.tokens import token_headers
 from chaosops.client.views import read_rules, read_view
 from chaosops.core.actions import Unreadable, to_wire
 from chaosops.core.decision import Decision
@@ -47,8 +48,15 @@ class SeatConnection:
         print(seat.outcome)
     """
 
-    def __init__(self, url: str, token: str, received: IO[str] | None = None) -> None:
-        """``received`` gets every message of the server, a line each."""
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        received: IO[str] | None = None,
+        server_token: str | None = None,
+    ) -> None:
+        """``received`` gets every message of the server, a line each. ``server_token`` is for a
+        server that asks for one; without it ``CHAOSOPS_TOKEN`` is sent, if set."""
         try:
             from websockets.exceptions import WebSocketException
             from websockets.sync.client import connect
@@ -61,7 +69,12 @@ class SeatConnection:
         direct = {"proxy": None} if is_loopback(address) else {}
         self._open = ExitStack()
         try:
-            line = connect(address, max_size=MAX_MESSAGE_BYTES, **direct)
+            line = connect(
+                address,
+                max_size=MAX_MESSAGE_BYTES,
+                additional_headers=token_headers(server_token),
+                **direct,
+            )
             self._socket = self._open.enter_context(line)
         # A ValueError is a port or a proxy in the environment that is none; an ImportError is a
         # kind of proxy that needs another package.

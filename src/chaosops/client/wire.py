@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -185,7 +186,18 @@ class Debrief(_Part):
     rubrics: dict[str, float]
 
 
-class ChaosOpsAction(Action):  # type: ignore[misc]
+class _Described(BaseModel):
+    """OpenEnv makes the schemas anew for everybody who asks, which takes milliseconds."""
+
+    @classmethod
+    @cache
+    def model_json_schema(  # type: ignore[override]
+        cls, *args: Any, **named: Any
+    ) -> dict[str, Any]:
+        return super().model_json_schema(*args, **named)
+
+
+class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
     """Either ``action`` with its fields, or ``reply``: what a model wrote.
 
     An ``action`` that cannot be read is refused and nothing happens. A ``reply`` that cannot be
@@ -227,7 +239,7 @@ _BESIDE = ("metadata", "reply", "suspicion")
 _FIELDS = tuple(name for name in ChaosOpsAction.model_fields if name not in _BESIDE)
 
 
-class ChaosOpsObservation(Observation):  # type: ignore[misc]
+class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
     """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
 
     ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
@@ -251,7 +263,7 @@ class ChaosOpsObservation(Observation):  # type: ignore[misc]
     debrief: Debrief | None = None
 
 
-class ChaosOpsState(State):  # type: ignore[misc]
+class ChaosOpsState(_Described, State):  # type: ignore[misc]
     """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
     reward tells whether a flag was right. In evaluation mode the reward is null, and
     ``episodes_left`` counts those of the submission that were not begun."""

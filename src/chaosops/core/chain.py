@@ -7,6 +7,7 @@ that was published (in a repository, on a model card) pins everything before it.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -42,7 +43,7 @@ def read_json(text: str | bytes) -> Any:
     ValueError: NaN is no JSON number
     """
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -51,10 +52,15 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON number")
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse(text)
+
+
 def _canonical(content: Any) -> bytes:
     """One text for equal content. Lone surrogates, which a model may write, are escaped."""
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except ValueError as error:  # 1e999 is read as infinity
-        raise BadInput(f"a record must hold finite numbers ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"this cannot be chained: {error}") from None
     return text.encode()

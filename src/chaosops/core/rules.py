@@ -63,7 +63,7 @@ class Rulebook:
         )
         self._hash = hash(self._key)
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
-        self._known: dict[Role, Rulebook] = {}
+        self.known: dict[Role, Rulebook] = {}  # what known_to has found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rulebook) and (self is other or self._key == other._key)
@@ -82,14 +82,14 @@ class Rulebook:
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
         """What of the rules belongs to things that the role sees or acts on. ``sees`` are its
         channels in the visibility table."""
-        if role not in self._known:
+        if role not in self.known:
             known = self._without(
                 services="health" not in sees and _ON_SERVICES.isdisjoint(self.verbs[role]),
                 calls="health" not in sees,
                 agents="trace" not in sees,
             )
-            known._known[role] = self._known[role] = known
-        return self._known[role]
+            known.known[role] = self.known[role] = known
+        return self.known[role]
 
     def _without(self, *, services: bool, calls: bool, agents: bool) -> Rulebook:
         seen, fleet, causes, verbs, replica_choices, graph, limits_pct = self._key

@@ -87,6 +87,6 @@ def statuses(job: Mapping[str, Any], lines: Sequence[Line]) -> dict[str, Any]:
     """What the policies were, with what they learned while playing."""
     statuses = dict(job["policies"])
     for line in lines:
-        if "status" in line:
+        if isinstance(line.get("status"), dict):
             statuses[str(line.get("policy"))] = line["status"]
     return statuses

@@ -22,7 +22,7 @@ from chaosops.rollout import Team, play
 from chaosops.world import engine
 from chaosops.world.engine import World
 
-_SEEDS = (0, 1, 2)
+SEEDS = (0, 1, 2)
 _TELLTALES = ("rogue", "malicious", "culprit", "root cause", "injected", "herring")
 
 
@@ -39,7 +39,7 @@ def check_failure(pack: str, failure: str) -> list[Finding]:
         [
             make_scenario(failure, tier=tier, seed=seed, pack=pack)
             for tier in Tier
-            for seed in _SEEDS
+            for seed in SEEDS
         ],
     )
 

@@ -47,7 +47,7 @@ def area_ci95(wins: Counts) -> Interval | None:
     measured = _delong(wins.sum(axis=1), n) + _delong(wins.sum(axis=0), m)
     assumed = _newcombe(area, m, n)
     informed = 2 * min(m, n) * min(area, 1 - area)
-    trust = informed / (informed + 2)
+    trust = informed / (informed + 0.5)
     scale = 1 - trust + trust * measured / assumed if assumed else 1.0
     low, high = (_edge(area, end, scale, m, n) for end in (0.0, 1.0))
     return around(area, low, high)

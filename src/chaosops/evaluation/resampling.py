@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 from statistics import NormalDist
 
 import numpy as np
@@ -40,15 +39,21 @@ def bca_ci95(n: int, statistic: Statistic) -> Interval | None:
     return around(value, float(low), float(high))
 
 
-def unbiased_ci95(n: int, statistic: Statistic, least: float = -inf) -> Interval | None:
-    """The 95 % interval of a statistic that resampling pushes up, as it does every distance: as
-    far as the resamples lie above the value, the value lies above the truth (Hall's basic
-    bootstrap). The interval holds the value, though it is the less likely end of it."""
-    value, drawn = _value(n, statistic), _drawn(n, statistic)
+def distance_ci95(n: int, distance: Statistic, chance: Statistic) -> Interval | None:
+    """The 95 % interval of a distance, which chance only ever makes larger.
+
+    As far as the resamples lie above the value, the value lies above the truth (the basic
+    bootstrap). ``chance`` is the distance of resamples that are centred on a truth of zero: a
+    value that it reaches does not rule out zero. The value is in the interval, at its upper end
+    where the truth is small.
+    """
+    value, drawn = _value(n, distance), _drawn(n, distance)
     if value is None or drawn is None:
         return None
-    low, high = np.percentile(drawn, [2.5, 97.5])
-    return around(value, max(least, 2 * value - float(high)), max(least, 2 * value - float(low)))
+    least, most = np.percentile(drawn, [2.5, 97.5])
+    by_chance = np.percentile(bootstrapped(n, chance), 97.5)
+    low = 0.0 if value <= by_chance else max(0.0, 2 * value - float(most))
+    return around(value, low, 2 * value - float(least))
 
 
 def _value(n: int, statistic: Statistic) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -35,31 +35,33 @@ def sign(folder: Path, secret: Secret) -> Path:
 
 
 def signature_problems(folder: Path, secret: Secret) -> list[str]:
-    """What is wrong with a folder's signature; nothing where it is the owner's."""
+    """What is wrong with the file of a folder's signature; nothing where it is the owner's."""
     path = folder / SIGNATURE_NAME
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return [f"{SIGNATURE_NAME} is missing: these results were not signed"]
+        return ["is missing: these results were not signed"]
     except (OSError, ValueError, RecursionError) as error:
-        return [f"{SIGNATURE_NAME} cannot be read: {error}"]
+        return [f"cannot be read: {error}"]
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        return [f"{SIGNATURE_NAME} is no signature ('format' is not {FORMAT!r})"]
+        return [f"is no signature ('format' is not {FORMAT!r})"]
     if content.get("commitment") != secret.commitment:
-        return [f"{SIGNATURE_NAME} was made with another secret than this one"]
+        return ["was made with another secret than this one"]
     digest = _digest(folder)
     if content.get("results_sha256") != digest:
         return [f"{SIGNED_NAME} is not the file that was signed"]
     if not hmac.compare_digest(
         str(content.get("hmac_sha256")).encode(), _mac(secret, digest).encode()
     ):
-        return [f"{SIGNATURE_NAME} is forged: this secret did not sign it"]
+        return ["is forged: this secret did not sign it"]
     return []
 
 
-def mapping_problems(results: Mapping[str, Any], secret: Secret) -> list[str]:
+def mapping_problems(
+    manifest: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]], secret: Secret
+) -> list[str]:
     """Are these the episodes that the secret draws for the submission's public seeds?"""
-    wire = results["manifest"].get("submission")
+    wire = manifest.get("submission")
     if not isinstance(wire, dict):
         return ["the manifest names no submission, so it tells no public seeds"]
     try:
@@ -67,7 +69,6 @@ def mapping_problems(results: Mapping[str, Any], secret: Secret) -> list[str]:
         expected = [scenario.to_wire() for scenario in plan.scenarios(secret)]
     except BadInput as error:
         return [f"the manifest's submission: {error}"]
-    episodes = results["episodes"]
     problems = []
     if len(episodes) != len(expected):
         problems.append(f"{len(expected)} episodes were to be played, {len(episodes)} are here")

@@ -46,7 +46,7 @@ def mean_ci95(values: Sequence[float], least: float = -inf, most: float = inf) -
     return around(centre, max(low, least), min(high, most))
 
 
-def share_ci95(hits: float, n: float) -> Interval | None:
+def share_ci95(hits: float, n: float, z: float = Z95) -> Interval | None:
     """Wilson's 95 % interval of a share. Resampling nothing but misses would promise zero for
     ever; this says what so few episodes can rule out.
 
@@ -55,9 +55,9 @@ def share_ci95(hits: float, n: float) -> Interval | None:
     """
     if not n:
         return None
-    square = Z95 * Z95
+    square = z * z
     centre = (hits + square / 2) / (n + square)
-    half = Z95 * sqrt(hits * (n - hits) / n + square / 4) / (n + square)
+    half = z * sqrt(hits * (n - hits) / n + square / 4) / (n + square)
     return around(hits / n, centre - half, centre + half)
 
 
@@ -69,16 +69,22 @@ def ratio_ci95(tops: Sequence[int], bottoms: Sequence[int]) -> Interval | None:
 
     >>> ratio_ci95([1, 1, 0, 1], [1, 1, 1, 1]) == share_ci95(3, 4)
     True
-    >>> ratio_ci95([2, 2, 0, 2], [2, 2, 2, 2])  # pairs that are alike: four things, not eight
-    (0.3006, 0.9544)
+    >>> pairs = [2, 2, 0, 2, 2, 2, 0, 2, 2, 2, 2, 2]  # alike: twelve things, not 24
+    >>> share_ci95(sum(pairs), 24), ratio_ci95(pairs, [2] * 12)
+    ((0.6415, 0.9332), (0.5015, 0.9613))
     """
     hits, n = sum(tops), sum(bottoms)
     if hits in (0, n):
         return share_ci95(hits, n)
     share = hits / n
+    groups = sum(bottom > 0 for bottom in bottoms)
+    if max(bottoms) == 1:
+        return share_ci95(hits, n)
+    if groups < FEWEST:  # they do not tell how much alike: each counts as one thing
+        return share_ci95(share * groups, groups)
     spread = sum((top - share * bottom) ** 2 for top, bottom in zip(tops, bottoms, strict=True))
-    alike = max(1.0, spread / (n * share * (1 - share)))
-    return share_ci95(hits / alike, n / alike)
+    alike = max(1.0, spread * groups / (groups - 1) / (n * share * (1 - share)))
+    return share_ci95(hits / alike, n / alike, _student95(groups - 1))
 
 
 def around(value: float, low: float, high: float) -> Interval:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.lines import first_link
 from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of, seat_status
 from chaosops.evaluation.results import RESULTS_NAME, Results
+from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
 from chaosops.evaluation.stored import Line, read_journal, read_results
 from chaosops.packs import load_pack
 from chaosops.policies.registry import POLICY_NAMES, load_policy
@@ -66,13 +69,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if not (folder / RESULTS_NAME).is_file():
         assert journal is not None, "the caller has looked"
-        report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
-        job, lines = journal
-        report.findings += journal_chain(job, lines)
-        report.head = str(lines[-1].get("chain")) if lines else first_link(job)
-        _replay_all(
-            report, JOURNAL_NAME, {**job, "policies": statuses(job, lines)}, lines, progress
-        )
+        _verify_stopped(report, *journal, progress)
         return report
     manifest, lines = read_results(folder / RESULTS_NAME)
     report.head = manifest["chain"].get("head")
@@ -85,8 +82,45 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     report.findings += _manifest(manifest, lines)
     episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
     if episodes is not None:
-        report.findings += _derived(folder, derive(Results(manifest, episodes)))
+        report.findings += _derived(folder, Results(manifest, episodes), derive)
     return report
+
+
+def stored_results(folder: Path, progress: Progress) -> Results:
+    """The results in ``folder``, played again; refused where an episode was changed."""
+    manifest, lines = read_results(folder / RESULTS_NAME)
+    report = Report(folder)
+    report.findings += results_chain(manifest, lines)
+    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
+    if report.findings or episodes is None:
+        raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
+    return Results(manifest, episodes)
+
+
+def _verify_stopped(
+    report: Report, job: Mapping[str, Any], lines: Sequence[Line], progress: Progress
+) -> None:
+    report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
+    report.findings += journal_chain(job, lines)
+    report.head = str(lines[-1].get("chain")) if lines else first_link(job)
+    known = {**job, "policies": statuses(job, lines)}
+    _replay_all(report, JOURNAL_NAME, known, lines, progress)
+
+
+def verify_private(report: Report, secret: Secret) -> None:
+    """A submission to a private split: are the signature and the seeds those of the secret?"""
+    if not (report.place / RESULTS_NAME).is_file():
+        report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
+        return
+    manifest, lines = read_results(report.place / RESULTS_NAME)
+    problems = signature_problems(report.place, secret)
+    report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
+    seeds = mapping_problems(manifest, lines, secret)
+    report.findings += [Finding(RESULTS_NAME, what) for what in seeds]
+    if not problems and not seeds:
+        report.notes.append(
+            f"signature and seeds are those of the secret sha256:{secret.commitment}"
+        )
 
 
 def verify_recording(path: Path) -> Report:
@@ -187,7 +221,13 @@ def _worlds(hashes: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _derived(folder: Path, wanted: Mapping[str, str]) -> Iterator[Finding]:
+def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding]:
+    try:
+        wanted = derive(results)
+    except (BadInput, KeyError, TypeError, ValueError, AttributeError) as error:
+        # A manifest without its fields, or policies that did not play the same.
+        yield Finding(RESULTS_NAME, f"the files beside it cannot be recomputed: {error!r}")
+        return
     for name, text in wanted.items():
         path = folder / name
         if not path.is_file():
@@ -196,8 +236,10 @@ def _derived(folder: Path, wanted: Mapping[str, str]) -> Iterator[Finding]:
         try:
             recorded = path.read_text(encoding="utf-8")
             if name.endswith(".json"):
-                for found in differences(read_json(recorded), json.loads(text)):
-                    yield Finding(name, _row(json.loads(text), found.path) + found.words())
+                content = json.loads(text)
+                for found in differences(read_json(recorded), content):
+                    row, skip = _row(content, found.path)
+                    yield Finding(name, row + found.words(skip))
                 continue
         except ValueError as error:
             yield Finding(name, f"cannot be read: {error}")
@@ -206,21 +248,25 @@ def _derived(folder: Path, wanted: Mapping[str, str]) -> Iterator[Finding]:
             yield Finding(name, _line_difference(recorded.splitlines(), text.splitlines()))
 
 
-def _row(rows: Any, path: Sequence[str | int]) -> str:
-    """Policy and tier of the row that a path leads into."""
-    for part in path:
+def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
+    """Policy and tier of the row that a path leads into, and how far into the path it lies."""
+    for depth, part in enumerate(path, 1):
         try:
             rows = rows[part]
         except (KeyError, IndexError, TypeError):
             break
         if isinstance(rows, dict) and "policy" in rows and "tier" in rows:
-            return f"{rows['policy']}, {rows['tier']}: "
-    return ""
+            return f"{rows['policy']}, {rows['tier']}: ", depth
+    return "", 0
 
 
 def _line_difference(recorded: Sequence[str], wanted: Sequence[str]) -> str:
     for number in range(max(len(recorded), len(wanted))):
-        pair = [of[number] if number < len(of) else None for of in (wanted, recorded)]
-        if pair[0] != pair[1]:
-            return f"line {number + 1} is {shown(pair[0])}, recorded {shown(pair[1])}"
+        now, was = (of[number] if number < len(of) else "" for of in (wanted, recorded))
+        if now != was:
+            alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, was, strict=False))
+            first = len(list(alike))
+            start = max(0, first - 20)
+            pair = shown(now[start : first + 20]), shown(was[start : first + 20])
+            return f"line {number + 1}, column {first + 1} is {pair[0]}, recorded {pair[1]}"
     return "ends of lines were changed"

@@ -7,8 +7,9 @@ missing.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.report import monitor_tables, tables
@@ -131,6 +132,7 @@ def _evaluation(found: Evaluated) -> str:
         f"```console\n$ {manifest['command']}\n```",
         f"Pack {packs}, {splits}; chaosops {manifest['version']}, commit "
         f"{manifest['commit'] or 'unknown'}; {manifest['episodes_per_policy']} episodes a policy. "
+        f"{_head(manifest)}"
         "Intervals: 95 % of the mean over episodes; n/a with fewer than 10 or without spread.",
         tables.markdown_table(found.labelled(found.summary)),
     ]
@@ -139,6 +141,12 @@ def _evaluation(found: Evaluated) -> str:
         parts.append(f"As an overseer (value and 95 % interval). {monitor_tables.AT}")
         parts.append(aligned(monitor_tables.HEADERS, rows))
     return "\n\n".join(parts)
+
+
+def _head(manifest: Mapping[str, Any]) -> str:
+    """It pins the results: other episodes, or another manifest, give another head."""
+    head = manifest.get("chain", {}).get("head")
+    return f"`chaosops verify` shows the head `{head}`. " if head else ""
 
 
 def _curve(run: RunRecord) -> str:

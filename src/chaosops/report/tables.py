@@ -157,6 +157,12 @@ def warnings(results: Results) -> list[str]:
                 f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
                 "such a flag costs what a false flag costs, and counts as none"
             )
+        for _, status in by_seat(results.manifest["policies"].get(policy, {})):
+            if given_up := status.get("given_up"):
+                counted.append(
+                    f"WARNING: {policy} gave up {given_up} of {len(episodes)} episodes; "
+                    "the rest of them was played with noop"
+                )
     return alike + counted
 
 

@@ -86,7 +86,8 @@ class RoleView:
     ) -> None:
         put = object.__setattr__
         put(self, "role", role)
-        put(self, "rules", rules.known_to(role, VISIBILITY[role]))
+        # Looked up here first: a view is made on every turn.
+        put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
         put(self, "step", step)
         put(self, "limit", limit)
         put(self, "_journal", journal)

@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from chaosops.access.quotas import OverQuota
 from chaosops.core.errors import ChaosOpsError
 from chaosops.server.environment import NoEpisode
 from chaosops.server.mistakes import ServerMistake
@@ -23,11 +24,15 @@ _DOCUMENTED = {
     "409": "No episode is running: a plain HTTP request has an environment of its own",
     "413": "The request is too large",
     "422": "An option or a field is wrong; detail says which",
-    "429": "All tables are taken",
+    "401": "The server asks for its token",
+    "403": "Pages of that origin may not use the server",
+    "415": "The body is no JSON, or does not say that it is",
+    "421": "The server is not known by that host name",
+    "429": "A limit of the server is reached; detail says which",
 }
 
 
-_STATUS = {NoEpisode: 409, ServerMistake: 500}
+_STATUS = {NoEpisode: 409, OverQuota: 429, ServerMistake: 500}
 
 
 def add_answers(app: FastAPI) -> None:

@@ -7,7 +7,7 @@ import gc
 import socket
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -15,15 +15,23 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from chaosops.client.openenv_core import ConcurrencyConfig, HTTPEnvServer
+from chaosops.access.gate import Access
+from chaosops.access.limits import Limits
+from chaosops.access.options import access_from_environment, add_options, read_access, read_limits
+from chaosops.access.protect import protect
+from chaosops.access.quotas import Quota
+from chaosops.client.openenv_core import ConcurrencyConfig
 from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 from chaosops.core.errors import BadInput
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
-from chaosops.server.guard import MAX_FRAME_BYTES, Guard, on_socket
+from chaosops.server.guard import MAX_FRAME_BYTES, Guard
+from chaosops.server.listening import guarded_server
 from chaosops.server.observation_response import write_observations_with_orjson
+from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
+from chaosops.server.sessions import Sessions
 from chaosops.server.tables import Lobby
 
 _DESCRIPTION = (
@@ -36,56 +44,58 @@ _DESCRIPTION = (
 class Settings:
     """``submissions``: evaluation mode, which serves them and nothing else."""
 
-    max_sessions: int = 256
     idle_timeout_s: float = 600.0
+    request_timeout_s: float = 10.0
     web: bool = True
+    limits: Limits = field(default_factory=Limits)
+    access: Access = field(default_factory=access_from_environment)
     submissions: Submissions | None = None
-
-
-class _Sessions(HTTPEnvServer):  # type: ignore[misc]
-    """A session that a WebSocket opened is that socket's alone. OpenEnv keeps others out of those
-    that were joined by their id only: an agent that knows the id could reset or close the rest."""
-
-    async def _create_session(self) -> Any:
-        created = await super()._create_session()
-        if on_socket.get():
-            self._session_websocket_attachments.add(created[0])
-        return created
 
 
 def build_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     write_observations_with_orjson()
     # The version is that of OpenEnv's HTTP interface, which its validator reads here.
-    app = FastAPI(title="ChaosOps AI", version="1.0.0", description=_DESCRIPTION)
-    submissions = settings.submissions
-    episodes = _Sessions(
+    app = FastAPI(
+        title="ChaosOps AI",
+        version="1.0.0",
+        description=_DESCRIPTION,
+        # Both would load scripts from another host; /openapi.json says the same.
+        docs_url=None,
+        redoc_url=None,
+    )
+    limits, submissions = settings.limits, settings.submissions
+    episodes = Sessions(
+        Quota("sessions", limits),
         ChaosOpsEnvironment if submissions is None else partial(EvaluationEnvironment, submissions),
         ChaosOpsAction,
         ChaosOpsObservation,
         env_name="chaosops",
         state_cls=ChaosOpsState,
         concurrency_config=ConcurrencyConfig(
-            max_concurrent_envs=settings.max_sessions, session_timeout=settings.idle_timeout_s
+            max_concurrent_envs=limits.sessions, session_timeout=settings.idle_timeout_s
         ),
     )
     episodes.register_routes(app)
     if submissions is None:
-        app.include_router(table_routes(Lobby(settings.max_sessions, settings.idle_timeout_s)))
+        app.include_router(table_routes(Lobby(Quota("tables", limits), settings.idle_timeout_s)))
         if settings.web and find_spec("chaosops.web.routes") is not None:
+            from chaosops.web.routes import Settings as WebSettings
             from chaosops.web.routes import build_router
 
-            app.include_router(build_router())
+            app.include_router(build_router(WebSettings(limits=limits)))
     add_answers(app)
     app.add_middleware(Guard, idle_timeout_s=settings.idle_timeout_s)
     if submissions is not None:
         app.add_middleware(EvaluationGate)
+    protect(app, settings.access, limits)
     return app
 
 
 def serve(settings: Settings, host: str, port: int) -> None:
     """Serve until stopped. Port 0 takes a free one; the line printed says which."""
     listener = _listen(host, port)
+    proxies = settings.access.trusted_proxies
     config = uvicorn.Config(
         build_app(settings),
         log_level="warning",
@@ -95,7 +105,17 @@ def serve(settings: Settings, host: str, port: int) -> None:
         ws_per_message_deflate=False,
         # A client that thinks for minutes answers no ping meanwhile; the guard ends idle sessions.
         ws_ping_timeout=settings.idle_timeout_s,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         timeout_graceful_shutdown=3,
+    )
+    quiet_logs()
+    server = guarded_server(
+        config,
+        settings.limits.connections,
+        settings.limits.connections_per_client,
+        settings.request_timeout_s,
+        proxies,
     )
     # What is loaded stays: the collector need not look through it again and again.
     gc.collect()
@@ -103,7 +123,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     gc.set_threshold(50_000, 20, 50)
     shown = f"[{host}]" if ":" in host else host
     print(f"chaosops serves on http://{shown}:{listener.getsockname()[1]}", flush=True)
-    uvicorn.Server(config).run(sockets=[listener])
+    server.run(sockets=[listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -129,8 +149,14 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="server", description=_DESCRIPTION)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
+    add_options(parser)
     args: Any = parser.parse_args(words)
     try:
-        serve(Settings(), args.host, args.port)
+        settings = Settings(
+            request_timeout_s=args.request_timeout,
+            limits=read_limits(args),
+            access=read_access(args),
+        )
+        serve(settings, args.host, args.port)
     except BadInput as error:
         sys.exit(f"server: {error}")

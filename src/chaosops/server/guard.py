@@ -10,18 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import MutableMapping
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
+from chaosops.access.asgi import App, Message, Receive, Send, refuse
 from chaosops.server.strict_json import BadJson, NotJson, read_json
 from chaosops.server.wording import in_one_line
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 
 MAX_MESSAGE_BYTES = 65_536
 # What the transport itself refuses: the connection is closed with code 1009.
@@ -56,13 +52,15 @@ class Guard:
 
     async def _post(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         body = await _whole_body(receive)
-        if body is None:
+        if body is None:  # it left before it had said all
+            return
+        if len(body) > MAX_MESSAGE_BYTES:
             size = f"a request may have {MAX_MESSAGE_BYTES} bytes"
-            await _answer(send, 413, size)
+            await refuse(scope, receive, send, 413, size)
             return
         problem = _problem_of_body(body, scope["path"])
         if problem is not None:
-            await _answer(send, 400, problem)
+            await refuse(scope, receive, send, 400, problem)
             return
         unread = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -149,16 +147,14 @@ def _plainer(text: str) -> str:
 
 
 async def _whole_body(receive: Receive) -> bytes | None:
-    """None where it is larger than a request may be."""
+    """None where the client left; of one that is too large, only what shows it."""
     body = b""
     while True:
         message = await receive()
         if message["type"] != "http.request":
-            return body
-        body += bytes(message.get("body", b""))
-        if len(body) > MAX_MESSAGE_BYTES:
             return None
-        if not message.get("more_body", False):
+        body += bytes(message.get("body", b""))
+        if len(body) > MAX_MESSAGE_BYTES or not message.get("more_body", False):
             return body
 
 
@@ -180,14 +176,3 @@ def _problem_of_body(body: bytes, path: str) -> str | None:
         if session is not None and not isinstance(session, str):
             return "session_id must be text"
     return None
-
-
-async def _answer(send: Send, status: int, problem: str) -> None:
-    body = json.dumps({"detail": problem}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from chaosops.access.clients import current_client
 from chaosops.client.wire import ChaosOpsAction, Debrief, RoleName
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
@@ -20,12 +21,13 @@ from chaosops.server.guard import MAX_MESSAGE_BYTES
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.options import EpisodeOptions, read_options
 from chaosops.server.strict_json import BadJson, read_json
-from chaosops.server.tables import Lobby, LobbyFull, Outbox, TableRefusal, TeamTable
+from chaosops.server.tables import Lobby, Outbox, TableRefusal, TeamTable
 from chaosops.server.wording import in_one_line
 
 _WAITING_MESSAGES = 64  # to a seat that does not read them
 _WAITING_REFUSALS = 16  # of those, what it brought upon itself
 _FAREWELL_S = 5.0
+_SIT_S = 20.0  # until a connection must have said which seat it is for
 
 
 class TableRequest(EpisodeOptions):
@@ -57,12 +59,11 @@ def table_routes(lobby: Lobby) -> APIRouter:
     @router.post("/tables", summary="Open a table: an episode for four players")
     async def open_table(request: TableRequest) -> OpenedTable:
         """The tokens are secret: each lets its holder play one role and see that role's view."""
+        client = current_client.get()
+        lobby.require_room(client)
         given = request.model_dump(exclude_unset=True, exclude={"turn_timeout_s"})
         timeout_s = min(request.turn_timeout_s or lobby.keep_s, lobby.keep_s)
-        try:
-            table = lobby.open(ServedEpisode(read_options(given)), timeout_s)
-        except LobbyFull as error:
-            raise HTTPException(429, str(error)) from None
+        table = lobby.open(ServedEpisode(read_options(given)), timeout_s, client)
         return OpenedTable(table=table.id, tokens=table.tokens, turn_timeout_s=timeout_s)
 
     @router.get("/tables/{table}", summary="How a table stands", response_model=TableState)
@@ -131,7 +132,7 @@ class _SeatLine:
         place: tuple[TeamTable, Role] | None = None
         try:
             while True:
-                received = await self._receive(lobby.keep_s if place is None else None)
+                received = await self._receive(_SIT_S if place is None else None)
                 if received is None:
                     return
                 try:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from chaosops.core.files import write_text
 from chaosops.evaluation.evaluate import results_of
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
-from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.results import save
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import sign
-from chaosops.report import monitor_tables, tables
+from chaosops.report.written import derived_files, judged
 from chaosops.server.submission_run import SubmissionRun
 
 
@@ -27,8 +24,6 @@ def write_results(run: SubmissionRun, secret: Secret, command: str) -> None:
             notes={"submission": run.plan.published()},
         )
     save(results, run.place)
-    monitors = judge_monitors(results)
-    write_text(run.place / "monitor.json", json.dumps(monitors.to_wire(), indent=1) + "\n")
-    text = tables.markdown_report(results) + "\n" + monitor_tables.markdown_report(monitors) + "\n"
-    write_text(run.place / "table.md", text)
+    for name, text in derived_files(results, judged(results)).items():
+        write_text(run.place / name, text)
     sign(run.place, secret)

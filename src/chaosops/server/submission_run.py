@@ -42,15 +42,22 @@ class _Player:
 
     sees_truth = False
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, given_up: Sequence[int] = ()) -> None:
         self.name = name
         self.next = Decision(Noop())
+        self._given_up = sorted(given_up)
 
     def decide(self, seats: Sequence[Seat]) -> list[Decision]:
         return [self.next for _ in seats]
 
     def status(self) -> Mapping[str, Any]:
-        return {"kind": "submission", "submission": self.name, "sees_truth": False}
+        return {
+            "kind": "submission",
+            "submission": self.name,
+            "sees_truth": False,
+            "given_up": len(self._given_up),
+            "given_up_episodes": self._given_up,
+        }
 
 
 class Attempt:
@@ -181,17 +188,8 @@ class SubmissionRun:
         return len(self._ended) == len(self.scenarios)
 
     def status(self) -> dict[str, Any]:
-        """What stands beside the submission's numbers."""
-        team = self.team(_Player(self.plan.name))
-        return {
-            "kind": "submission",
-            "submission": self.plan.name,
-            "sees_truth": False,
-            "roles": [role.value for role in self.plan.roles],
-            **({} if team.name == self.plan.name else {"partners": dict(self._partners.status())}),
-            "given_up": len(self.given_up),
-            "given_up_episodes": sorted(self.given_up),
-        }
+        """What stands beside the submission's numbers: the player's part and the partners'."""
+        return self.team(_Player(self.plan.name, self.given_up)).status()
 
     def team(self, player: Policy) -> Team:
         seats = {role: player if role in self.plan.roles else self._partners for role in Role}

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 from uuid import uuid4
 
+from chaosops.access.quotas import Quota
 from chaosops.core.actions import Action
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
@@ -23,10 +24,6 @@ class TableRefusal(BadInput):
     def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
         self.code = code
-
-
-class LobbyFull(BadInput):
-    """No further table can be opened now."""
 
 
 class Outbox(Protocol):
@@ -175,22 +172,24 @@ class Lobby:
     """All tables. One that has ended is remembered for ``keep_s``, so that its end can be read, or
     until too many others have ended since."""
 
-    def __init__(self, max_tables: int, keep_s: float) -> None:
+    def __init__(self, quota: Quota, keep_s: float) -> None:
         self.keep_s = keep_s
-        self._max_tables = max_tables
+        self._quota = quota
         self._tables: dict[str, TeamTable] = {}
         self._seats: dict[str, tuple[TeamTable, Role]] = {}
 
     def __len__(self) -> int:
         return len(self._tables)
 
-    def open(self, episode: ServedEpisode, turn_timeout_s: float) -> TeamTable:
+    def require_room(self, client: str) -> None:
+        self._quota.require(client)
+
+    def open(self, episode: ServedEpisode, turn_timeout_s: float, client: str) -> TeamTable:
+        self._quota.take(client)
         ended = [table for table in self._tables.values() if table.ended]
-        if len(self._tables) - len(ended) >= self._max_tables:
-            raise LobbyFull(f"all {self._max_tables} tables are taken; try again later")
-        if len(ended) >= _REMEMBERED * self._max_tables:
+        if len(ended) >= _REMEMBERED * self._quota.most:
             self._forget(ended[0])
-        table = TeamTable(episode, turn_timeout_s, self._ended)
+        table = TeamTable(episode, turn_timeout_s, lambda table: self._ended(table, client))
         self._tables[table.id] = table
         for role, token in table.tokens.items():
             self._seats[token] = (table, role)
@@ -202,7 +201,8 @@ class Lobby:
     def seat(self, token: str) -> tuple[TeamTable, Role] | None:
         return self._seats.get(token)
 
-    def _ended(self, table: TeamTable) -> None:
+    def _ended(self, table: TeamTable, client: str) -> None:
+        self._quota.give_back(client)
         asyncio.get_running_loop().call_later(self.keep_s, self._forget, table)
 
     def _forget(self, table: TeamTable) -> None:

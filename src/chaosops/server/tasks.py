@@ -35,10 +35,7 @@ def task(split: str, index: int) -> dict[str, Any]:
     count = count_tasks(split)
     if not 0 <= index < count:
         raise BadInput(f"split {split} has tasks 0 to {count - 1}, got {index}")
-    seed, tier = divmod(index, len(_TIERS))
-    pack = splits()[split]
-    named = {} if split == pack else {"split": split}
-    return {"pack": pack, **named, "tier": _TIERS[tier].value, "seed": seed}
+    return _task(_named(split), index)
 
 
 def tasks(split: str, start: int | None, stop: int | None) -> list[dict[str, Any]]:
@@ -46,4 +43,15 @@ def tasks(split: str, start: int | None, stop: int | None) -> list[dict[str, Any
     wanted = range(*slice(start, stop).indices(count_tasks(split)))
     if len(wanted) > MOST_AT_ONCE:
         raise BadInput(f"at most {MOST_AT_ONCE} tasks at once, got {len(wanted)}; ask for a range")
-    return [task(split, index) for index in wanted]
+    named = _named(split)
+    return [_task(named, index) for index in wanted]
+
+
+def _named(split: str) -> dict[str, Any]:
+    pack = splits()[split]
+    return {"pack": pack} if split == pack else {"pack": pack, "split": split}
+
+
+def _task(named: dict[str, Any], index: int) -> dict[str, Any]:
+    seed, tier = divmod(index, len(_TIERS))
+    return {**named, "tier": _TIERS[tier].value, "seed": seed}

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
@@ -62,7 +61,10 @@ def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
 
 
 def read_evaluations(among: Sequence[Path]) -> list[dict[str, Any]]:
-    found = [_evaluation(folder) for folder in folders_with("results.json", among)]
+    return in_order([read_evaluation(folder) for folder in folders_with("results.json", among)])
+
+
+def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=_place)
 
 
@@ -72,15 +74,6 @@ def _place(shown: Mapping[str, Any]) -> int:
         return 3
     splits = shown["manifest"]["splits"]
     return 0 if splits == ["test"] else 2 if any("ood" in split for split in splits) else 1
-
-
-def figure(key: str, name: str, among: Sequence[Path]) -> Path:
-    """The path of a picture that an evaluation or a run drew."""
-    for wanted in ("results.json", "metrics.jsonl"):
-        for folder in folders_with(wanted, among):
-            if folder.key == key and name in FIGURES and (folder.path / name).is_file():
-                return folder.path / name
-    raise BadInput(f"no such figure; there may be: {', '.join(FIGURES)}")
 
 
 def _walk(place: Path, depth: int) -> Iterator[Path]:
@@ -93,7 +86,7 @@ def _walk(place: Path, depth: int) -> Iterator[Path]:
                 yield from _walk(inner, depth - 1)
 
 
-def _evaluation(folder: Folder) -> dict[str, Any]:
+def read_evaluation(folder: Folder) -> dict[str, Any]:
     head = {"key": folder.key, "title": folder.title}
     try:
         manifest = read_manifest(folder.path / "results.json")

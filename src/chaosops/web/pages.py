@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Mapping
 from hashlib import blake2b
 from importlib.resources import files
@@ -28,10 +27,6 @@ _HOME = b"{{home}}"
 _FOREVER = "public, max-age=31536000, immutable"
 _ASK_FIRST = "no-cache"
 
-# Who may show the page in a frame, as Content-Security-Policy writes it: a hosting site
-# that embeds its visitors' view has to be named.
-FRAME_VARIABLE = "CHAOSOPS_WEB_FRAME_ANCESTORS"
-
 
 class File(NamedTuple):
     kind: str
@@ -54,7 +49,7 @@ class Pages:
         self.digest = digest.hexdigest()
         for name in [name for name in sources if name.endswith(".html")]:
             sources[name] = self._assembled(name, sources[name], parts)
-        self._files = {name: _file(name, body) for name, body in sources.items()}
+        self._files = {name: file_of(_kind(name), body) for name, body in sources.items()}
 
     def _assembled(self, name: str, body: bytes, parts: Mapping[str, bytes]) -> bytes:
         for part, text in parts.items():
@@ -66,7 +61,7 @@ class Pages:
         return body if name == _MISSING else body.replace(_HOME, b"./")
 
     def page(self, name: str, request: Request) -> Response:
-        return _answer(self._files[f"{name}.html"], request, _ASK_FIRST)
+        return answer_with(self._files[f"{name}.html"], request)
 
     def missing(self, path: str) -> Response:
         """Relative links, from wherever the mistyped address leads: a proxy may serve the page
@@ -81,34 +76,24 @@ class Pages:
         file = self._files.get(name)
         if file is None or file.kind == _KINDS[".html"]:
             return Response("no such file\n", 404, media_type="text/plain")
-        return _answer(file, request, _FOREVER if digest == self.digest else _ASK_FIRST)
-
-
-def security_headers() -> dict[str, str]:
-    ancestors = os.environ.get(FRAME_VARIABLE, "'self'")
-    return {
-        "Content-Security-Policy": (
-            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-            "connect-src 'self'; form-action 'self'; base-uri 'none'; "
-            f"frame-ancestors {ancestors}"
-        ),
-        "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "same-origin",
-        "Cross-Origin-Opener-Policy": "same-origin",
-    }
+        return answer_with(file, request, _FOREVER if digest == self.digest else _ASK_FIRST)
 
 
 def _files(folder: Traversable) -> list[Traversable]:
     return [item for item in folder.iterdir() if item.name.endswith(tuple(_KINDS))]
 
 
-def _file(name: str, body: bytes) -> File:
-    kind = _KINDS[name[name.rindex(".") :]]
+def _kind(name: str) -> str:
+    return _KINDS[name[name.rindex(".") :]]
+
+
+def file_of(kind: str, body: bytes) -> File:
+    """Ready to be sent, packed or not."""
     tag = f'"{blake2b(body, digest_size=8).hexdigest()}"'
     return File(kind, body, gzip.compress(body, mtime=0), tag)
 
 
-def _answer(file: File, request: Request, keep: str) -> Response:
+def answer_with(file: File, request: Request, keep: str = _ASK_FIRST) -> Response:
     headers = {"Cache-Control": keep, "ETag": file.tag, "Vary": "Accept-Encoding"}
     if request.headers.get("if-none-match") == file.tag:
         return Response(status_code=304, headers=headers)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Match
 
+from chaosops.access.clients import client_of
+from chaosops.access.limits import Limits
+from chaosops.access.quotas import OverQuota, Quota
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.version import VERSION
-from chaosops.web import evaluations, training_runs
 from chaosops.web.choices import (
     DEFAULTS,
     MYSTERY,
@@ -27,10 +28,18 @@ from chaosops.web.choices import (
     read_seating,
 )
 from chaosops.web.episodes import stream_episode
-from chaosops.web.pages import Pages, security_headers
-from chaosops.web.seats import SeatGone, Seats, stream_move, stream_sitting, take_move
+from chaosops.web.findings import Findings
+from chaosops.web.pages import Pages, answer_with
+from chaosops.web.seats import (
+    CLAIM_S,
+    SeatGone,
+    Seats,
+    stream_move,
+    stream_sitting,
+    take_move,
+)
 from chaosops.web.shelf import ENTRIES, Entry, Shelf
-from chaosops.web.stage import Broadcast, Busy, Stage, without_surprises
+from chaosops.web.stage import Broadcast, Stage, without_surprises
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -41,18 +50,18 @@ _READ = ["GET", "HEAD"]
 
 @dataclass(frozen=True)
 class Settings:
-    """``episodes`` are played at once at most; a seat that is not used falls free.
+    """A seat that is not used falls free; one whose key nobody has read does so sooner.
     ``results`` are searched for evaluations and training runs (default: ``places()``)."""
 
     policies: Sequence[Entry] = ENTRIES
-    episodes: int = 16
-    seats: int = 32
+    limits: Limits = field(default_factory=Limits)
     seat_idle_s: float = 900.0
+    seat_claim_s: float = CLAIM_S
     results: Sequence[Path] | None = None
 
 
 class _Route(APIRoute):
-    """Errors that a visitor can cure become answers he can read; every answer is guarded."""
+    """Errors that a visitor can cure become answers he can read."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -62,7 +71,6 @@ class _Route(APIRoute):
                 response = await handle(request)
             except ChaosOpsError as error:
                 response = _refusal(error)
-            response.headers.update(security_headers())
             response.headers.setdefault("Cache-Control", "no-store")
             return response
 
@@ -90,11 +98,12 @@ def build_router(settings: Settings | None = None) -> APIRouter:
     router = APIRouter(route_class=_Route, include_in_schema=False)
     pages = Pages()
     _add_pages(router, pages)
-    shelf, stage = Shelf(settings.policies), Stage(settings.episodes)
+    shelf, stage = Shelf(settings.policies), Stage(settings.limits)
+    quota = Quota("seats", settings.limits)
     _add_choices(router, shelf)
     _add_episodes(router, shelf, stage)
-    _add_seats(router, shelf, stage, Seats(settings.seats, settings.seat_idle_s))
-    _add_findings(router, settings)
+    _add_seats(router, shelf, stage, Seats(quota, settings.seat_idle_s, settings.seat_claim_s))
+    _add_findings(router, Findings(settings.results))
     _add_mistyped(router, pages)
     return router
 
@@ -128,9 +137,9 @@ def _add_episodes(router: APIRouter, shelf: Shelf, stage: Stage) -> None:
     async def episode(request: Request) -> Response:
         query = request.query_params
         scenario, seating = read_scenario(query), read_seating(query)
-        name = shelf.check(query.get("policy") or DEFAULTS["left"]).name
-        place = stage.take()
-        lines = stream_episode(shelf, scenario, name, seating, place)
+        entry = shelf.check(query.get("policy") or DEFAULTS["left"])
+        place = stage.take(client_of(request.scope), is_model=entry.is_model)
+        lines = stream_episode(shelf, scenario, entry.name, seating, place)
         return Broadcast(without_surprises(lines), place)
 
 
@@ -140,23 +149,30 @@ def _add_seats(router: APIRouter, shelf: Shelf, stage: Stage, seats: Seats) -> N
         query = request.query_params
         # Who plays without naming an incident has something to find out.
         scenario, role = read_scenario(query, unnamed=MYSTERY), read_role(query)
-        name = shelf.check(query.get("partners") or DEFAULTS["partners"]).name
-        seats.require_room()
-        place = stage.take()
-        lines = stream_sitting(seats, shelf, scenario, role, name, place)
+        entry = shelf.check(query.get("partners") or DEFAULTS["partners"])
+        client = client_of(request.scope)
+        seats.require_room(client)
+        place = stage.take(client, is_model=entry.is_model)
+        lines = stream_sitting(seats, shelf, scenario, role, entry.name, place, client)
         return Broadcast(without_surprises(lines), place)
 
     @router.post("/api/seats/{key}/moves")
     async def move(key: str, request: Request) -> Response:
         seated = seats.find(key)
         chosen = await _body(request)
-        place = stage.take()
+        place = stage.take(client_of(request.scope), is_model=seated.is_with_model)
         try:
             take_move(seated, chosen)
         except ChaosOpsError:
             place.leave()
             raise
         return Broadcast(without_surprises(stream_move(seats, seated, place)), place)
+
+    @router.post("/api/seats/{key}/claim")
+    async def claim(key: str) -> Response:
+        """The visitor has read his key: from now on he may think for as long as anybody."""
+        seats.find(key)
+        return Response(status_code=204)
 
     # POST, because that is what a page can still send while it is being closed.
     @router.post("/api/seats/{key}/leave")
@@ -165,23 +181,18 @@ def _add_seats(router: APIRouter, shelf: Shelf, stage: Stage, seats: Seats) -> N
         return Response(status_code=204)
 
 
-def _add_findings(router: APIRouter, settings: Settings) -> None:
-    def among() -> Sequence[Path]:
-        return evaluations.places() if settings.results is None else settings.results
-
+def _add_findings(router: APIRouter, findings: Findings) -> None:
     @router.get("/api/results")
-    async def results() -> Response:
-        found = await run_in_threadpool(evaluations.read_evaluations, among())
-        return JSONResponse({"evaluations": found, "variable": evaluations.VARIABLE})
+    async def results(request: Request) -> Response:
+        return answer_with(await findings.evaluations(), request)
 
     @router.get("/api/training")
-    async def training() -> Response:
-        found = await run_in_threadpool(training_runs.read_runs, among())
-        return JSONResponse({"runs": found, "variable": evaluations.VARIABLE})
+    async def training(request: Request) -> Response:
+        return answer_with(await findings.runs(), request)
 
     @router.get("/api/figures/{key}/{name}")
     async def figure(key: str, name: str) -> Response:
-        path = await run_in_threadpool(evaluations.figure, key, name, among())
+        path = await findings.figure(key, name)
         return FileResponse(path, headers={"Cache-Control": "no-cache"})
 
 
@@ -206,7 +217,7 @@ async def _body(request: Request) -> object:
 
 def _refusal(error: ChaosOpsError) -> Response:
     status, headers = 400, {}
-    if isinstance(error, Busy):
+    if isinstance(error, OverQuota):
         status, headers = 429, {"Retry-After": "5"}
     elif isinstance(error, SeatGone):
         status = 410

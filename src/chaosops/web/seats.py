@@ -7,9 +7,10 @@ import secrets
 import time
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import RLock
 
+from chaosops.access.quotas import Quota
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
@@ -20,9 +21,11 @@ from chaosops.rollout import Table
 from chaosops.surfaces.frames import Frame, first_frame
 from chaosops.web.choices import read_move
 from chaosops.web.episodes import VisitorSeat, fetch, one_turn, start_to_wire, team_with
-from chaosops.web.shelf import Shelf, Unavailable
-from chaosops.web.stage import Busy, Lines, Place, line
+from chaosops.web.shelf import AtDesk, Shelf, Unavailable
+from chaosops.web.stage import Lines, Place, line
 from chaosops.web.wire import frame_to_wire, menu_to_wire, rules_for, view_to_wire
+
+CLAIM_S = 20.0
 
 
 class SeatGone(BadInput):
@@ -39,18 +42,27 @@ class Seated:
     visitor: VisitorSeat
     frames: list[Frame]
     used: float
-    in_turn: bool = field(default=False)
+    client: str
+    is_with_model: bool
+    in_turn: bool = False  # of others, or his own is being played
+    is_claimed: bool = False  # somebody has shown that he read the key
 
 
 class Seats:
-    """All visitors who play. Each is known by a key that nobody can guess.
+    """All visitors who play. Each is known by a key that nobody can guess. A seat whose key is not
+    used within ``claim_s`` falls free: nobody has read it.
     Seats are taken in the threads of the stage, and left in the server's own."""
 
     def __init__(
-        self, most: int, idle_s: float, clock: Callable[[], float] = time.monotonic
+        self,
+        quota: Quota,
+        idle_s: float,
+        claim_s: float = CLAIM_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most = most
+        self._quota = quota
         self._idle_s = idle_s
+        self._claim_s = claim_s
         self._clock = clock
         self._seated: dict[str, Seated] = {}
         self._lock = RLock()
@@ -58,23 +70,23 @@ class Seats:
     def __len__(self) -> int:
         return len(self._seated)
 
-    def require_room(self) -> None:
+    def require_room(self, client: str) -> None:
         with self._lock:
             self._clear()
-            if len(self._seated) >= self._most:
-                raise Busy(
-                    f"{self._most} visitors are playing, as many as this server seats; "
-                    "watch an episode meanwhile, or try again in some minutes"
-                )
+            self._quota.require(client)
 
-    def sit(self, scenario: Scenario, role: Role, name: str, partners: Policy) -> Seated:
+    def sit(
+        self, scenario: Scenario, role: Role, name: str, partners: Policy, client: str
+    ) -> Seated:
         visitor = VisitorSeat()
         table = Table(Env(scenario), team_with(visitor, role, name, partners))
         frames = [first_frame(table.episode, table.env.world.public)]
         key = secrets.token_urlsafe(24)
-        seated = Seated(key, role, table, visitor, frames, self._clock())
+        is_with_model = isinstance(partners, AtDesk)
+        seated = Seated(key, role, table, visitor, frames, self._clock(), client, is_with_model)
         with self._lock:
-            self.require_room()
+            self._clear()
+            self._quota.take(client)
             self._seated[key] = seated
         return seated
 
@@ -84,26 +96,42 @@ class Seats:
             seated = self._seated.get(key)
             if seated is not None:
                 seated.used = self._clock()
+                seated.is_claimed = True
                 return seated
         minutes = round(self._idle_s / 60)
         raise SeatGone(
-            f"this seat is no longer yours: the episode is over, or nothing was done for "
-            f"{minutes} minutes; take a new seat"
+            f"this seat is no longer yours: the episode is over, nothing was done for "
+            f"{minutes} minutes, or its key was not claimed within {self._claim_s:g} s; "
+            "take a new seat"
         )
+
+    def await_move(self, seated: Seated) -> None:
+        seated.in_turn = False
+        seated.used = self._clock()
 
     def leave(self, key: str) -> None:
         with self._lock:
-            self._seated.pop(key, None)
+            seated = self._seated.pop(key, None)
+            if seated is not None:
+                self._quota.give_back(seated.client)
 
     def _clear(self) -> None:
         with self._lock:
-            oldest = self._clock() - self._idle_s
-            for key in [key for key, seated in self._seated.items() if seated.used < oldest]:
-                self.leave(key)
+            now = self._clock()
+            for key, seated in list(self._seated.items()):
+                is_known = seated.is_claimed or seated.in_turn
+                if now - seated.used > (self._idle_s if is_known else self._claim_s):
+                    self.leave(key)
 
 
 async def stream_sitting(
-    seats: Seats, shelf: Shelf, scenario: Scenario, role: Role, name: str, place: Place
+    seats: Seats,
+    shelf: Shelf,
+    scenario: Scenario,
+    role: Role,
+    name: str,
+    place: Place,
+    client: str,
 ) -> Lines:
     """From taking the seat to the visitor's first turn."""
     if shelf.takes_time(name):
@@ -117,9 +145,15 @@ async def stream_sitting(
         raise BadInput(
             f"{name} knows the truth and would tell it in the chat; choose other partners"
         )
-    seated = await place.work(seats.sit, scenario, role, name, partners)
-    rules = rules_for(seated.table.env.world.public.rules, role)
-    yield line({"kind": "seated", "seat": seated.key, "role": role.value, **rules})
+    seated = await place.work(seats.sit, scenario, role, name, partners, client)
+    # Whoever left while the seat was being made never gets here: then nobody claims it.
+    seated.in_turn = True
+    try:
+        rules = rules_for(seated.table.env.world.public.rules, role)
+        yield line({"kind": "seated", "seat": seated.key, "role": role.value, **rules})
+    except BaseException:  # he went away before he could read it
+        seats.leave(seated.key)
+        raise
     async with aclosing(_play_on(seats, seated, place, moved=False)) as lines:
         async for item in lines:
             yield item
@@ -151,7 +185,8 @@ async def _play_on(seats: Seats, seated: Seated, place: Place, *, moved: bool) -
             view = project(env.world.public, role)
             yield line({**view_to_wire(view), "on_turn": env.role.value})
             if env.role is role:
-                waiting, seated.in_turn = True, False
+                waiting = True
+                seats.await_move(seated)
                 yield line({"kind": "your_turn", "menu": menu_to_wire(view.rules, role)})
                 return
             await _turn(seated, place)

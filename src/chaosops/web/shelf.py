@@ -18,6 +18,7 @@ from chaosops.core.errors import ChaosOpsError, UnknownName
 from chaosops.policies.protocol import Policy, Seat
 from chaosops.policies.registry import load_policy
 from chaosops.web.discretion import without_folders
+from chaosops.web.stage import place_at_work
 from chaosops.web.wire import status_words
 
 log = logging.getLogger(__name__)
@@ -141,7 +142,9 @@ class AtDesk:
         return self._policy.sees_truth
 
     def decide(self, seats: Sequence[Seat]) -> Sequence[Decision]:
-        return self._desk.submit(self._policy.decide, seats).result()
+        queued = self._desk.submit(self._policy.decide, seats)
+        place = place_at_work.get()
+        return queued.result() if place is None else place.await_turn(queued)
 
     def status(self) -> Mapping[str, Any]:
         return self._policy.status()

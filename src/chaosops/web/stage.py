@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Lock
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from starlette.responses import StreamingResponse
 
+from chaosops.access.limits import Limits
+from chaosops.access.quotas import OverQuota, Quota
 from chaosops.core.errors import ChaosOpsError
 
 if TYPE_CHECKING:
@@ -23,51 +25,72 @@ T = TypeVar("T")
 Lines = AsyncGenerator[bytes, None]
 
 
-class Busy(ChaosOpsError):
-    """All places are taken; the same request may succeed in a moment."""
-
-
 class Stage:
-    def __init__(self, places: int) -> None:
-        self.places = places
-        self.taken = 0
-        self._lock = Lock()
-        self.pool = ThreadPoolExecutor(places, thread_name_prefix="chaosops-episode")
+    """``models``: of the episodes, those that a model plays; there are fewer of them, so that who
+    waits for a model never keeps all places from the others."""
 
-    def take(self) -> Place:
-        with self._lock:
-            if self.taken >= self.places:
-                raise Busy(
-                    f"{self.places} episodes are being played, as many as this server plays at "
-                    "once; wait a moment and try again"
-                )
-            self.taken += 1
-        return Place(self)
+    def __init__(self, limits: Limits) -> None:
+        self.episodes = Quota("episodes", limits)
+        self.models = Quota("model_episodes", limits)
+        self.pool = ThreadPoolExecutor(limits.episodes, thread_name_prefix="chaosops-episode")
 
-    def give_back(self) -> None:
-        with self._lock:
-            self.taken -= 1
+    def take(self, client: str, *, is_model: bool) -> Place:
+        quotas = [self.episodes, self.models] if is_model else [self.episodes]
+        for i, quota in enumerate(quotas):
+            try:
+                quota.take(client)
+            except OverQuota:
+                for taken in quotas[:i]:
+                    taken.give_back(client)
+                raise
+        return Place(self, client, quotas)
 
 
 class Place:
     """One of the stage's places. It is free again once its last turn has really ended:
-    a turn that a model is thinking about cannot be called off."""
+    a turn that a model is thinking about cannot be called off, one that waits for it can."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, client: str, quotas: Sequence[Quota]) -> None:
         self._stage = stage
+        self._client = client
+        self._quotas = quotas
         self._job: Future[Any] | None = None
+        self._has_left = False
+        self._call_off: Callable[[], object] = lambda: None
 
     async def work(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """In a thread: the server goes on serving others."""
-        started = self._stage.pool.submit(job, *args, **kwargs)
+
+        def run() -> T:
+            place_at_work.set(self)
+            return job(*args, **kwargs)
+
+        started = self._stage.pool.submit(run)
         self._job = started
         return await asyncio.wrap_future(started)
 
+    def await_turn(self, queued: Future[T]) -> T:
+        """What a queue further on will answer. Who leaves meanwhile leaves that queue too."""
+        self._call_off = queued.cancel
+        if self._has_left:
+            queued.cancel()
+        return queued.result()
+
     def leave(self) -> None:
+        self._has_left = True
+        self._call_off()
         if self._job is None:
-            self._stage.give_back()
+            self._give_back()
         else:
-            self._job.add_done_callback(lambda _: self._stage.give_back())
+            self._job.add_done_callback(lambda _: self._give_back())
+
+    def _give_back(self) -> None:
+        for quota in self._quotas:
+            quota.give_back(self._client)
+
+
+# Whose turn a thread plays.
+place_at_work: ContextVar[Place | None] = ContextVar("place_at_work", default=None)
 
 
 class Broadcast(StreamingResponse):
@@ -82,8 +105,10 @@ class Broadcast(StreamingResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            await self._lines.aclose()
-            self._place.leave()
+            try:
+                await self._lines.aclose()
+            finally:
+                self._place.leave()
 
 
 def line(message: dict[str, Any]) -> bytes:

@@ -19,10 +19,10 @@ Curve = list[tuple[float, float]]
 
 
 def read_runs(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return [_run(folder) for folder in folders_with(METRICS, among)]
+    return [read_run(folder) for folder in folders_with(METRICS, among)]
 
 
-def _run(folder: Folder) -> dict[str, Any]:
+def read_run(folder: Folder) -> dict[str, Any]:
     head = {"key": folder.key, "title": folder.title}
     recipe = folder.path / "recipe.toml"
     try:

@@ -50,6 +50,11 @@ export async function* stream(path, { query, signal, method = "GET", body } = {}
   }
 }
 
+/** Says that the key was read: the server keeps a seat that nobody claims for seconds only. */
+export function claimSeat(key) {
+  navigator.sendBeacon(address(`seats/${key}/claim`));
+}
+
 /** Sent even while the page is being closed. */
 export function leaveSeat(key) {
   navigator.sendBeacon(address(`seats/${key}/leave`));

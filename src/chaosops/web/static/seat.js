@@ -1,7 +1,7 @@
 // The visitor plays a role. All that comes from the server until the end is that role's view.
 
 import { announce, h, ROLE_NAMES } from "./dom.js";
-import { leaveSeat, Refusal, stream } from "./api.js";
+import { claimSeat, leaveSeat, Refusal, stream } from "./api.js";
 import { Episode } from "./episode.js";
 import { Feed, alertItems, chatItems, findingItems, logItems, traceItems } from "./feeds.js";
 import { incidentOf } from "./setup.js";
@@ -135,6 +135,7 @@ export class Sitting {
       case "seated":
         this.key = message.seat;
         this.start = message;
+        claimSeat(this.key);
         break;
       case "view":
         this.#show(message);

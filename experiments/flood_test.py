@@ -1,0 +1,281 @@
+"""The server under attack: what many sessions keep of their speed while somebody floods it.
+
+    python experiments/flood_test.py --out results/flood.json
+
+Loopback only, bounded in count and in time. The server runs with its defaults and 1,024 open
+files, and has a log. The sessions and the flood come from one address, which is the hardest case:
+all quotas of a client are shared with the attacker. Each flood is measured between two calm
+spells, and has a process of its own. Meanwhile a newcomer asks for /health and plays a turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from statistics import mean
+from typing import Any, NamedTuple
+
+from load_test import Server, _await_port, _connect, scripts_of
+
+FILES = 1024
+CLIENTS = 16  # of a flood of requests
+PAUSE_S = 0.5  # until a flood has begun, or has ended
+
+
+class Sessions:
+    """WebSockets that play all the time; ``steps`` counts their answers."""
+
+    def __init__(self, url: str, count: int) -> None:
+        self._url = url
+        self._count = count
+        self._scripts = scripts_of("arena")
+        self.steps = 0
+
+    async def start(self) -> None:
+        lines = [await _connect(self._url) for _ in range(self._count)]
+        self.players = [asyncio.create_task(self._play(i, line)) for i, line in enumerate(lines)]
+
+    async def _play(self, number: int, line: Any) -> None:
+        place = number
+        while True:
+            script = self._scripts[place % len(self._scripts)]
+            for message, expected in zip(
+                (script.reset, *script.steps), script.expected, strict=True
+            ):
+                await line.send(message)
+                answer = json.loads(await line.recv())
+                if answer["data"].get("reward") != expected["reward"]:
+                    raise SystemExit(f"a wrong answer under load: {answer}")
+                self.steps += 1
+            place += 1
+
+    async def rate(self, seconds: float) -> float:
+        """Steps a second for so long."""
+        before, start = self.steps, time.perf_counter()
+        await asyncio.sleep(seconds)
+        for player in self.players:
+            if player.done():
+                player.result()
+        return (self.steps - before) / (time.perf_counter() - start)
+
+
+async def newcomer(url: str, script: Any) -> float:
+    """Seconds until somebody new has asked /health and had a turn."""
+    start = time.perf_counter()
+    host, port = _address(url)
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(_request("GET", "/health", b"", port))
+    status = await reader.readline()
+    if b"200" not in status:
+        raise SystemExit(f"/health answered {status!r}")
+    writer.close()
+    line = await _connect(url)
+    await line.send(script.reset)
+    if '"observation"' not in str(await line.recv())[:40]:
+        raise SystemExit("a newcomer got no episode")
+    await line.close()
+    return time.perf_counter() - start
+
+
+def _address(url: str) -> tuple[str, int]:
+    host, _, port = url.removeprefix("http://").partition(":")
+    return host, int(port)
+
+
+def _request(method: str, path: str, body: bytes, port: int) -> bytes:
+    kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
+    return f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{kind}\r\n".encode() + body
+
+
+class Attack(NamedTuple):
+    """One try of one attacker; it is made again and again, by ``count`` of them at once."""
+
+    count: int
+    once: Callable[[str, int], Awaitable[None]]
+
+
+def asking(method: str, path: str, body: bytes = b"", *, again: bool = True) -> Attack:
+    """Requests as fast as answers come, on one connection or on a new one each."""
+
+    async def once(host: str, port: int) -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        try:
+            while True:
+                writer.write(_request(method, path, body, port))
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                length = int(head.partition(b"content-length: ")[2].split(b"\r\n")[0] or 0)
+                await reader.readexactly(length)
+                if not again:
+                    return
+        finally:
+            writer.close()
+
+    return Attack(CLIENTS, once)
+
+
+def dripping(count: int, start: bytes) -> Attack:
+    """A request of which a byte comes each second."""
+
+    async def once(host: str, port: int) -> None:
+        _, writer = await asyncio.open_connection(host, port)
+        try:
+            writer.write(start)
+            while not writer.is_closing():
+                await asyncio.sleep(1)
+                writer.write(b"x")
+        finally:
+            writer.close()
+
+    return Attack(count, once)
+
+
+def half_open(count: int) -> Attack:
+    """Connections that say nothing."""
+
+    async def once(host: str, port: int) -> None:
+        reader, writer = await asyncio.open_connection(host, port)
+        try:
+            await reader.read()
+        finally:
+            writer.close()
+
+    return Attack(count, once)
+
+
+RANGE = b'{"split": "train", "start": 0, "stop": 1000}'
+
+
+def attacks(sockets: int) -> dict[str, Attack]:
+    return {
+        "GET /api/results": asking("GET", "/api/results"),
+        "GET /api/training": asking("GET", "/api/training"),
+        "GET /api/training, new connections": asking("GET", "/api/training", again=False),
+        "POST /tables": asking("POST", "/tables", b'{"split": "train"}'),
+        "POST /chaosops/task_range": asking("POST", "/chaosops/task_range", RANGE),
+        "POST /reset": asking("POST", "/reset", b'{"split": "train"}'),
+        "slow headers": dripping(sockets // 4, b"GET / HTTP/1.1\r\nX-Slow: "),
+        "slow bodies": dripping(
+            sockets // 4,
+            b"POST /tables HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 9999\r\n\r\n",
+        ),
+        "half-open connections": half_open(sockets),
+    }
+
+
+async def flood(url: str, attack: Attack, seconds: float) -> None:
+    host, port = _address(url)
+    end = time.monotonic() + seconds
+
+    async def attacker() -> None:
+        while time.monotonic() < end:
+            with suppress(OSError, asyncio.IncompleteReadError):
+                await attack.once(host, port)
+            await asyncio.sleep(0.05)
+
+    tasks = [asyncio.create_task(attacker()) for _ in range(attack.count)]
+    await asyncio.sleep(seconds)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def measure(url: str, args: argparse.Namespace) -> dict[str, Any]:
+    sessions = Sessions(url, args.sessions)
+    await sessions.start()
+    script = scripts_of("arena")[0]
+    await sessions.rate(1)  # warm
+    calm = await sessions.rate(args.seconds)
+    told: dict[str, Any] = {}
+    for name in args.floods or attacks(args.sockets):
+        words = ["--flood", name, "--url", url, "--sockets", str(args.sockets)]
+        lasting = ["--seconds", str(args.seconds + 2 * PAUSE_S)]
+        process = subprocess.Popen([sys.executable, __file__, *words, *lasting])
+        await asyncio.sleep(PAUSE_S)
+        coming = asyncio.create_task(newcomer(url, script))
+        under = await sessions.rate(args.seconds)
+        served_s = await asyncio.wait_for(coming, 20)
+        if await asyncio.to_thread(process.wait, 30):
+            raise SystemExit(f"the flood {name} broke")
+        await asyncio.sleep(PAUSE_S)
+        after = await sessions.rate(args.seconds)
+        told[name] = {
+            "calm_steps_per_s": round(mean((calm, after))),
+            "steps_per_s": round(under),
+            "kept": round(under / mean((calm, after)), 3),
+            "newcomer_s": round(served_s, 2),
+        }
+        calm = after
+    for player in sessions.players:
+        player.cancel()
+    return told
+
+
+@contextmanager
+def attacked_server(log: Path) -> Iterator[Server]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with log.open("w") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "chaosops", "serve", "--port", str(port)],
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
+        )
+        try:
+            _await_port(port, process)
+            yield Server(f"http://127.0.0.1:{port}", process.pid)
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sessions", type=int, default=64)
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each spell")
+    parser.add_argument("--sockets", type=int, default=1100, help="of the half-open flood")
+    parser.add_argument("--floods", nargs="*", help="(default: all)")
+    parser.add_argument("--out", type=Path, default=Path("results/flood.json"))
+    parser.add_argument("--flood", help=argparse.SUPPRESS)
+    parser.add_argument("--url", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
+    if args.flood:
+        asyncio.run(flood(args.url, attacks(args.sockets)[args.flood], args.seconds))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log")
+        with attacked_server(log) as server:
+            told = asyncio.run(measure(server.url, args))
+        figures = {
+            "cores": os.cpu_count(),
+            "sessions": args.sessions,
+            "sockets": args.sockets,
+            "log_bytes": log.stat().st_size,
+            "floods": told,
+        }
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(figures, indent=1) + "\n")
+    print(f"{'flood':<36}{'calm steps/s':>13}{'under it':>10}{'kept':>7}{'newcomer':>10}")
+    for name, row in told.items():
+        rates = f"{row['calm_steps_per_s']:>13,}{row['steps_per_s']:>10,}"
+        print(f"{name:<36}{rates}{row['kept']:>7.0%}{row['newcomer_s']:>8.2f} s")
+    print(f"the server's log: {figures['log_bytes']:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

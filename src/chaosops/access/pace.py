@@ -1,0 +1,76 @@
+"""A rate that nobody exceeds: who asks faster waits, and costs nothing while he does.
+
+A refusal would invite the next try at once. A delay slows down whoever waits for his answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from chaosops.access.asgi import App, Receive, Scope, Send, refuse
+from chaosops.access.clients import client_of
+from chaosops.access.limits import Limits, option_of
+
+BURST_S = 2.0  # what was not used for so long may be used at once
+LONGEST_WAIT_S = 2.0
+_REMEMBERED = 4096
+
+
+class Rate:
+    """So many a second for each name, and some seconds' worth of them at once."""
+
+    def __init__(
+        self, a_second: float, burst_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._interval = 1.0 / a_second
+        self._burst_s = burst_s
+        self._clock = clock
+        self._due: dict[str, float] = {}
+
+    def wait(self, name: str) -> float:
+        """Seconds until one more is in time."""
+        now = self._clock()
+        return max(0.0, self._due.get(name, now) + self._interval - now - self._burst_s)
+
+    def count(self, name: str) -> None:
+        now = self._clock()
+        if len(self._due) >= _REMEMBERED:
+            self._due = {who: due for who, due in self._due.items() if due > now}
+        self._due[name] = max(now, self._due.get(name, now)) + self._interval
+
+
+class Paced:
+    """Delays requests and new WebSockets of who is too fast, and those of all if all together are.
+    Who would have to wait long is refused after a wait."""
+
+    def __init__(self, app: App, limits: Limits) -> None:
+        self._app = app
+        self._each = Rate(limits.requests_per_client, BURST_S)
+        self._all = Rate(limits.requests, BURST_S)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        client = client_of(scope)
+        option = option_of("requests_per_client")
+        wait_s = self._each.wait(client)
+        # Whoever looks after this server must be able to see that it lives.
+        counts_for_all = scope["path"] != "/health"
+        if counts_for_all and (all_wait_s := self._all.wait("")) > wait_s:
+            wait_s, option = all_wait_s, option_of("requests")
+        if wait_s > LONGEST_WAIT_S:
+            await asyncio.sleep(LONGEST_WAIT_S)
+            problem = (
+                f"too many requests; ask less often, or start the server with a larger {option}"
+            )
+            await refuse(scope, receive, send, 429, problem, {"retry-after": "5"})
+            return
+        self._each.count(client)
+        if counts_for_all:
+            self._all.count("")
+        if wait_s:
+            await asyncio.sleep(wait_s)
+        await self._app(scope, receive, send)

@@ -1,0 +1,155 @@
+"""Accepting connections: at a steady pace, and without a word too many when it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import logging
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+import uvicorn
+
+from chaosops.access.pace import Rate
+from chaosops.server.connections import Connections, guarded_protocols
+
+log = logging.getLogger(__name__)
+
+ACCEPTS_A_SECOND = 400
+_BURST_S = 1.0
+_AT_ONCE = 16  # accepted before others have their turn
+_RETRY_S = 0.1
+# Files, models and libraries need descriptors too.
+RESERVED_FILES = 192
+_NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+class Acceptor:
+    """Stands in for asyncio's server, which logs a traceback for each connection it cannot accept
+    and goes on trying. Who has to wait stays in the system's queue, in his turn."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        make_protocol: Callable[[], asyncio.Protocol],
+        connections: Connections,
+    ) -> None:
+        listener.setblocking(False)
+        self._listener = listener
+        self._make_protocol = make_protocol
+        self._connections = connections
+        self._rate = Rate(ACCEPTS_A_SECOND, _BURST_S)
+        self._opening: set[asyncio.Task[None]] = set()
+        self._task = asyncio.get_running_loop().create_task(self._accept_all())
+
+    def close(self) -> None:
+        self._task.cancel()
+
+    async def wait_closed(self) -> None:
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _accept_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        accepted = 0
+        while True:
+            try:
+                connection, _ = await loop.sock_accept(self._listener)
+            except OSError as error:
+                if error.errno in _NOTHING_LEFT:
+                    log.warning("a connection cannot be accepted: %s", error.strerror)
+                    self._connections.free_some(_AT_ONCE)
+                await asyncio.sleep(_RETRY_S)
+                continue
+            task = loop.create_task(self._open(connection))
+            self._opening.add(task)
+            task.add_done_callback(self._opening.discard)
+            accepted += 1
+            self._rate.count("")
+            if wait_s := self._rate.wait(""):
+                await asyncio.sleep(wait_s)
+            elif accepted % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+    async def _open(self, connection: socket.socket) -> None:
+        with suppress(OSError):  # gone again
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.connect_accepted_socket(self._make_protocol, connection)
+        except OSError:
+            connection.close()
+
+
+class GuardedServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
+        super().__init__(config)
+        self._connections = connections
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=[])
+        config: Any = self.config
+
+        def make_protocol() -> asyncio.Protocol:
+            protocol: asyncio.Protocol = config.http_protocol_class(
+                config=config, server_state=self.server_state, app_state=self.lifespan.state
+            )
+            return protocol
+
+        acceptors: Any = [
+            Acceptor(listener, make_protocol, self._connections) for listener in sockets or ()
+        ]
+        self.servers = acceptors
+
+
+def guarded_server(
+    config: uvicorn.Config,
+    most: int,
+    most_each: int,
+    request_timeout_s: float,
+    trusted_proxies: Sequence[str] = (),
+) -> GuardedServer:
+    """``config`` gets the protocols; as many connections are allowed as there are files."""
+    allowed = min(most, _files_allowed(most + RESERVED_FILES) - RESERVED_FILES)
+    if allowed < most:
+        log.warning(
+            "at most %d connections: this process may open few files; raise ulimit -n", allowed
+        )
+    connections = Connections(max(1, allowed), most_each, lru_cache(_shared_by(trusted_proxies)))
+    config.http, config.ws = guarded_protocols(connections, request_timeout_s)
+    return GuardedServer(config, connections)
+
+
+def _files_allowed(wanted: int) -> int:
+    """Raises this process's own limit as far as it may."""
+    if sys.platform == "win32":
+        return wanted
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def _shared_by(proxies: Sequence[str]) -> Callable[[str], bool]:
+    networks = [ipaddress.ip_network(text, strict=False) for text in proxies]
+
+    def is_shared(client: str) -> bool:
+        try:
+            network = ipaddress.ip_network(client)
+        except ValueError:
+            return False
+        return any(
+            network.version == known.version and network.overlaps(known) for known in networks
+        )
+
+    return is_shared

@@ -1,0 +1,47 @@
+"""A log that nobody can flood: the same words at most once a second, with how often they came."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+# What a client can make happen as often as he likes is logged by these.
+LOGGERS = (
+    "uvicorn.error",
+    "asyncio",
+    "chaosops.server.listening",
+    "chaosops.server.mistakes",
+    "chaosops.web.shelf",
+    "chaosops.web.stage",
+    "openenv",
+)
+_REMEMBERED = 256
+
+
+class OnceASecond(logging.Filter):
+    def __init__(self, every_s: float = 1.0, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._every_s = every_s
+        self._clock = clock
+        self._said: dict[str, tuple[float, int]] = {}  # when, and how often it was left out since
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        words = f"{record.name} {str(record.msg).partition(chr(10))[0]}"
+        now = self._clock()
+        when, left_out = self._said.get(words, (now - self._every_s, 0))
+        if now - when < self._every_s:
+            self._said[words] = (when, left_out + 1)
+            return False
+        if len(self._said) >= _REMEMBERED:
+            self._said.clear()
+        self._said[words] = (now, 0)
+        if left_out:
+            record.msg = f"{record.msg} (and {left_out} times more since it was last said)"
+        return True
+
+
+def quiet_logs() -> None:
+    once = OnceASecond()
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(once)

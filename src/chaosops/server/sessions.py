@@ -1,0 +1,44 @@
+"""OpenEnv's sessions, each its owner's alone, and not too many for one client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chaosops.access.clients import current_client
+from chaosops.access.quotas import OverQuota, Quota
+from chaosops.client.openenv_core import HTTPEnvServer, SessionCapacityError
+from chaosops.server.guard import on_socket
+
+
+class Sessions(HTTPEnvServer):  # type: ignore[misc]
+    """A session that a WebSocket opened is that socket's alone. OpenEnv keeps others out of those
+    that were joined by their id only: an agent that knows the id could reset or close the rest."""
+
+    def __init__(self, quota: Quota, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._quota = quota
+        self._owners: dict[str, str] = {}
+
+    async def _create_session(self) -> Any:
+        client = current_client.get()
+        try:
+            self._quota.take(client)
+        except OverQuota as error:
+            raise SessionCapacityError(self._quota.taken, self._quota.most, str(error)) from None
+        try:
+            created = await super()._create_session()
+        except BaseException:
+            self._quota.give_back(client)
+            raise
+        self._owners[created[0]] = client
+        if on_socket.get():
+            self._session_websocket_attachments.add(created[0])
+        return created
+
+    async def _destroy_session(self, session_id: str) -> None:
+        owner = self._owners.pop(session_id, None)
+        try:
+            await super()._destroy_session(session_id)
+        finally:
+            if owner is not None:
+                self._quota.give_back(owner)
