@@ -47,7 +47,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "chaosops.cli.weights.fetch_embedded": lambda tell: small,
         "chaosops.cli.weights.embedded_dense": lambda: small,
         "chaosops.cli.bench.bench": lambda seconds, pack: {"pack": pack},
-        "chaosops.cli.arena.detect_leaks": lambda *_: {"words_auroc": 0.5},
+        "chaosops.cli.arena._leaks": lambda args: 0,
         "chaosops.cli.check.execute": lambda args: 0,
         "chaosops.cli.demo.execute": lambda args: 0,
     }
