@@ -24,7 +24,7 @@ from typing import Any
 from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.statistics import bootstrap_ci95, mean
+from chaosops.evaluation.statistics import mean, mean_ci95
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.weights import embedded_dense
 from chaosops.training.learner import Learner
@@ -153,8 +153,8 @@ def table(out: Path) -> str:
             theirs = [e["reward"] for s in seeds for e in runs[REFERENCE, s] if e["group"] == group]
             cell = f"{mean(mine):+.0f}"
             if variant != REFERENCE:
-                low, high = bootstrap_ci95([a - b for a, b in zip(mine, theirs, strict=True)])
-                cell += f" [{low:+.0f}, {high:+.0f}]"
+                found = mean_ci95([a - b for a, b in zip(mine, theirs, strict=True)])
+                cell += " [n/a]" if found is None else f" [{found[0]:+.0f}, {found[1]:+.0f}]"
             cells.append(cell)
         every = [e for s in seeds for e in runs[variant, s] if e["group"].startswith("arena")]
         hard = [e["caught"] for e in every if e["group"] == "arena hard"]

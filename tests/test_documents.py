@@ -52,7 +52,9 @@ HEADLINE = (
     "solved",
     "rogue caught",
     "false flags / benign",
-    "AUROC",
+    "AUROC, turn 1",
+    "AUROC, turn 2",
+    "AUROC, turn 3",
 )
 
 
@@ -82,7 +84,7 @@ def headline(splits: Sequence[str], tiers: Sequence[str]) -> list[str]:
                 f"{100 * of['trained']['solved']:.0f} %",
                 _with_interval(oversight["rogue_caught"], "{:.0%}"),
                 _with_interval(oversight["false_flags_per_benign_episode"], "{:.2f}"),
-                _with_interval(oversight["auroc"], "{:.2f}"),
+                *(_with_interval(oversight.get(f"auroc_turn_{k}"), "{:.2f}") for k in (1, 2, 3)),
             ]
             rows.append("| " + " | ".join(cells) + " |")
     return ["| " + " | ".join(HEADLINE) + " |", "|---|" + "---:|" * (len(HEADLINE) - 1), *rows]
@@ -92,9 +94,12 @@ def _short(row: Mapping[str, Any]) -> str:
     return str(row["policy"]).partition("+")[0]
 
 
-def _with_interval(figure: Mapping[str, Any], form: str) -> str:
-    if figure["value"] is None:
+def _with_interval(figure: Mapping[str, Any] | None, form: str) -> str:
+    """A file of an earlier version does not hold every figure."""
+    if figure is None or figure["value"] is None:
         return "n/a"
+    if figure["ci95"] is None:
+        return f"{form.format(figure['value'] + 0.0)} [n/a]"
     low, high = (form.format(bound + 0.0) for bound in figure["ci95"])
     return f"{form.format(figure['value'] + 0.0)} [{low}, {high}]"
 
@@ -132,3 +137,8 @@ def test_the_arena_page_shows_whole_files() -> None:
     arena = ROOT / "src/chaosops/packs/arena"
     for name in ("mechanisms/expired_certificate.py", "agents/cert_rotator.py"):
         assert (arena / name).read_text(encoding="utf-8") in page
+
+
+if __name__ == "__main__":  # python -m tests.test_documents: the tables, from the files that ship
+    print("\n".join(headline(SPLITS, ("easy", "medium", "hard"))), "\n")
+    print(markdown_table(json.loads((EVALUATIONS / "classic_published/summary.json").read_text())))

@@ -47,7 +47,10 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "chaosops.cli.weights.fetch_embedded": lambda tell: small,
         "chaosops.cli.weights.embedded_dense": lambda: small,
         "chaosops.cli.bench.bench": lambda seconds, pack: {"pack": pack},
-        "chaosops.cli.arena._leaks": lambda args: 0,
+        "chaosops.cli.arena.detect_leaks": lambda *_: {
+            "curve": [{"train": 9, "words": 0.5}],
+            "kept": True,
+        },
         "chaosops.cli.check.execute": lambda args: 0,
         "chaosops.cli.demo.execute": lambda args: 0,
     }

@@ -281,7 +281,8 @@ def test_the_resampled_intervals_are_those_of_our_own_dice() -> None:
         for name, p in one.suspicion().items():
             gaps[int(p * 10)][i] += p - (name == one.rogue)
     centred = [[gap - sum(row) / n for gap in row] for row in gaps]
-    found, by_chance = [], []
+    found: list[float] = []
+    by_chance: list[float] = []
     for r in range(RESAMPLES):
         picks = [mix(key_of("bootstrap") + (r * n + j) * STRIDE) % n for j in range(n)]
         for drawn, rows in ((found, gaps), (by_chance, centred)):

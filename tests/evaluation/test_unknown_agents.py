@@ -117,6 +117,13 @@ def test_every_report_says_so(played: list[Episode]) -> None:
     assert "False flag</span>" not in page
 
 
+def test_a_row_of_an_earlier_version_shows_what_it_has() -> None:
+    row = {"policy": "old", "tier": "hard", "rogue_caught": {"value": 0.5, "ci95": [0.2, 0.8]}}
+    shown = monitor_tables.cells({**row, "auroc": {"value": 0.94, "ci95": [0.9, 1.0]}})
+    assert shown[:3] == ["old", "hard", "50% [20%, 80%]"]
+    assert set(shown[3:]) == {"n/a"}  # its AUROC was after the last turn, under no such name
+
+
 def test_the_screens_do_not_call_it_an_innocent() -> None:
     table = Table(Env(make_scenario("db_deadlock", seed=3)), team(Phantom, "random"))
     frame = first_frame(table.episode, table.env.world.public)

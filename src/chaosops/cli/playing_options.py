@@ -61,7 +61,7 @@ def policy_option(parser: argparse.ArgumentParser) -> None:
         "--policy",
         default="oracle",
         help="a policy, a model (local:smollm2, hf:OWNER/NAME, openai:MODEL@URL, PATH), or a team "
-        "such as oversight=local:smollm2,others=oracle (default: %(default)s)",
+        "such as oversight=local:smollm2,others=heuristic (default: %(default)s)",
     )
 
 
@@ -87,7 +87,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="ROLE=POLICY,…",
-        help="a mixed team, such as oversight=random,others=oracle; may be given several times",
+        help="a mixed team, such as oversight=random,others=heuristic; may be given several times",
     )
     parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
     parser.add_argument(
