@@ -22,7 +22,20 @@ from tests.report.run_folder import make_results, make_run
 
 ODD = ["", " ", "-1", "0", "nan", "inf", "-inf", "1e999", "9" * 30, "x" * 5000, "\x1b[2J\x07"]
 ODD += ["a\nb", "ünï→🙂", "\udcff", "..", "none", "null", "[]", "{}", "[/bold]", "%s%n", "a=b"]
-ODD += ["+format=json", "=", ",", ":", "@", "local:", "hf:", "hf:a/b@", "openai:", "openai:m@x"]
+ODD += [
+    "~nobody-of-this-name/x",
+    "./a-file",
+    "+format=json",
+    "=",
+    ",",
+    ":",
+    "@",
+    "local:",
+    "hf:",
+    "hf:a/b@",
+    "openai:",
+    "openai:m@x",
+]
 URLS = ["http://127.0.0.1:9", "http://[", "127.0.0.1", "http://127.0.0.1:99999", "ftp://x", ""]
 # Everything that reads a path. Other path options write: they get places that are safe to write.
 READING = {"file", "files", "recipe", "recipes", "run", "results", "log", "base", "adapter"}

@@ -76,6 +76,22 @@ def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said
     assert out == ""
 
 
+@pytest.mark.parametrize("home", ["a-file", "a-file/below", "~nobody-of-this-name/x", "/proc/none"])
+@pytest.mark.parametrize(
+    "words", [["weights"], ["weights", "--dense"], ["run", "--policy", "trained"]]
+)
+def test_a_home_that_cannot_be_used_is_one_line(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str, words: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-file").write_text("")
+    monkeypatch.setenv("CHAOSOPS_HOME", home)
+    code, out, err = cli(*words)
+    assert (code, out) == (2, "")
+    assert len(err.strip().splitlines()) == 1
+    assert home in err
+
+
 def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) -> None:
     lines = (data / "table.jsonl").read_text().splitlines()[:20]
     lines[16] = lines[16][:50]

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, same_file
+from chaosops.core.inputs import expanded
 from chaosops.core.lock import locked
 from chaosops.policies.llm.spec import split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
@@ -110,7 +111,7 @@ def _base(recipe: Recipe) -> Path:
         return embedded_dense()
     if kind == "hf":
         return Path("@".join(filter(None, split_revision(name))))
-    folder = Path(recipe.base).expanduser()
+    folder = expanded(recipe.base)
     if not (folder / "config.json").is_file():
         raise BadInput(
             f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "

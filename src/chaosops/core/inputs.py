@@ -13,6 +13,14 @@ from chaosops.core.errors import BadInput
 _MOST_BYTES = 2**30  # far above everything we write ourselves
 
 
+def expanded(text: str) -> Path:
+    """A path in which ``~`` is the user's home."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise BadInput(f"{text!r}: whose home folder that is is not known; write it out") from None
+
+
 def read_text(path: Path, kind: str) -> str:
     """The text of a plain file. ``kind`` says what it should be: a recipe, a recording."""
     try:

@@ -12,5 +12,5 @@ FORMAT = "menu"
 def trained_adapter() -> Path:
     """``CHAOSOPS_TRAINED`` puts another adapter in its place."""
     if other := os.environ.get("CHAOSOPS_TRAINED"):
-        return Path(other).expanduser()
+        return Path(os.path.expanduser(other))
     return Path(__file__).parent / "adapter"

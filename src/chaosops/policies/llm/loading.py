@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.inputs import expanded
 from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity
 from chaosops.policies.llm.digests import (
     folder_hashes,
@@ -60,7 +61,7 @@ def _adapter(spec: ModelSpec) -> Path | None:
     text = spec.options.get("adapter")
     if text is None:
         return None
-    path = Path(text).expanduser()
+    path = expanded(text)
     for wanted in [path] if path.suffix == ".gguf" else [path / WEIGHTS, path / CONFIG]:
         if not wanted.is_file():
             raise BadInput(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.inputs import expanded
 from chaosops.core.printable import one_line
 from chaosops.trained import BASE, FORMAT, trained_adapter
 
@@ -54,7 +54,7 @@ class ModelSpec:
         return value
 
 
-_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 _REVISION = re.compile(r"[\w./-]+", re.ASCII)
 
 
@@ -119,7 +119,7 @@ def read_spec(text: str) -> ModelSpec:
         return ModelSpec(text, "local", BASE, options=own | options)
     kind, _, model = head.partition(":")
     if kind not in KINDS:
-        return ModelSpec(text, "path", str(Path(head).expanduser()), options=options)
+        return ModelSpec(text, "path", str(expanded(head)), options=options)
     url = ""
     if kind == "openai":
         model, _, url = model.partition("@")

@@ -246,6 +246,15 @@ class _Session:
             return str(runtime.tokenizer.decode(words)).strip()
 
 
+def _commit(name: str, revision: str | None) -> str | None:
+    """What a branch, a tag or half of a hash stands for, by the hub or by its cache."""
+    from transformers.utils import cached_file, extract_commit_hash
+
+    file = cached_file(name, "config.json", revision=revision or "main")
+    found: str | None = extract_commit_hash(file, None)
+    return found
+
+
 def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
     """(tokenizer, model) of a folder or a hub name, which may be pinned: ``NAME@REVISION``."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -254,10 +263,13 @@ def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
     logging.disable_progress_bar()
     is_here = Path(model).exists()
     name, revision = (model, None) if is_here else split_revision(model)
-    at = {"revision": revision} if revision else {}
     try:
+        # A branch may move while its files are read: all are of the commit that it is now.
+        commit = None if is_here else _commit(name, revision)
+        at = {"revision": commit or revision or "main"}
         tokenizer = AutoTokenizer.from_pretrained(name, **at)
         loaded = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **at)
+        loaded.config._commit_hash = commit
     # Whatever a folder holds, the libraries that read it fail in ways of their own.
     except Exception as error:
         cause = (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.inputs import expanded
 from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
 
@@ -34,9 +35,9 @@ _DIGESTS = "digests"  # without a suffix: no loader takes it for a part of the m
 def weights_folder() -> Path:
     """``CHAOSOPS_HOME``, or a folder of ours in the user's cache."""
     if home := os.environ.get("CHAOSOPS_HOME"):
-        return Path(home).expanduser()
+        return expanded(home)
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "chaosops"
+    return expanded(cache) / "chaosops"
 
 
 def cache_folder() -> Path:
