@@ -222,7 +222,7 @@ def test_arena_show_tells_the_truth_only_when_asked(
         code, out, _ = cli("arena", "show", "--seed", str(seed), "--truth")
         assert "the truth: " in out
         assert "done by " in out
-    code, _, err = cli("arena", "show", "--picture", "/nowhere/x.png")
+    code, _, err = cli("arena", "show", "--picture", str(picture / "x.png"))  # no folder, a file
     assert code == 2
     assert "cannot write picture" in err
 
