@@ -222,9 +222,10 @@ def test_arena_show_tells_the_truth_only_when_asked(
         code, out, _ = cli("arena", "show", "--seed", str(seed), "--truth")
         assert "the truth: " in out
         assert "done by " in out
-    code, _, err = cli("arena", "show", "--picture", str(picture / "x.png"))  # no folder, a file
+    code, _, err = cli("arena", "show", "--picture", str(picture / "x.png"))
     assert code == 2
-    assert "cannot write picture" in err
+    assert f"cannot write {picture / 'x.png'}: " in err
+    assert "choose another --picture" in err
 
 
 def test_arena_figures_as_commands(cli: Callable[..., Outcome]) -> None:

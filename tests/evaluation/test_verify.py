@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -345,6 +346,39 @@ def test_a_recording_is_verified_too(cli: Cli, tmp_path: Path) -> None:
     code, _, err = cli("verify", str(tmp_path / "nothing"))
     assert code == 2
     assert "no such file or folder" in err
+
+
+def mutate(value: Any, dice: random.Random) -> Any:
+    """One random place of a JSON value gets another value, is deleted or doubled."""
+    if isinstance(value, dict) and value and dice.random() < 0.9:
+        key = dice.choice(list(value))
+        if dice.random() < 0.1:
+            return {k: v for k, v in value.items() if k != key}
+        return {**value, key: mutate(value[key], dice)}
+    if isinstance(value, list) and value and dice.random() < 0.9:
+        i = dice.randrange(len(value))
+        return [*value[:i], mutate(value[i], dice), *value[i + 1 :]]
+    others: list[Any] = [None, True, -1, 10**30, 0.5, 1e308, "x", "\ud800", [], {}, [[]], {"a": {}}]
+    return dice.choice([other for other in others if other != value])
+
+
+@pytest.mark.parametrize("name", ["results.json", "episodes.jsonl", "summary.json"])
+def test_nothing_random_passes_or_ends_in_a_traceback(cli: Cli, folder: Path, name: str) -> None:
+    dice = random.Random(name)
+    path = folder / name
+    whole = path.read_text()
+    for _ in range(15):
+        if name.endswith("l"):
+            lines = whole.splitlines()
+            i = dice.randrange(len(lines))
+            lines[i] = json.dumps(mutate(json.loads(lines[i]), dice))
+            path.write_text("\n".join(lines) + "\n")
+        else:
+            path.write_text(json.dumps(mutate(json.loads(whole), dice)))
+        code, out, err = cli("verify", str(folder))
+        assert code in (1, 2)
+        assert len(err.splitlines()) == (1 if code == 2 else 0), err
+        assert out or err
 
 
 def test_the_document_shows_what_is_printed(

@@ -20,6 +20,7 @@ from chaosops.access.limits import Limits, option_of
 from chaosops.access.options import add_options
 from chaosops.client import ChaosOpsEnv, SeatConnection
 from chaosops.core.errors import BadInput
+from chaosops.server.app import main
 from tests.conftest import Outcome
 from tests.server.conftest import Running, StartServer
 from tests.server.talk import Line, line_to
@@ -265,3 +266,10 @@ def test_every_option_stands_in_the_documentation() -> None:
     for one in fields(Limits):
         row = next(line for line in text.splitlines() if f"`{option_of(one.name)}`" in line)
         assert f" {one.default:,} " in row, one.name
+
+
+def test_the_script_of_openenv_takes_the_same_options(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--port", "0", "--max-tables", "3", "--trusted-proxy", "nowhere"])
+    assert ended.value.code == 2
+    assert "server: --trusted-proxy 'nowhere' is no address" in capsys.readouterr().err

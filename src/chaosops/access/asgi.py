@@ -13,6 +13,28 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
+async def whole_body(receive: Receive, most: int) -> bytes | None:
+    """None where the client left; of one that is too large, only what shows it."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += bytes(message.get("body", b""))
+        if len(body) > most or not message.get("more_body", False):
+            return body
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """For whoever reads the body next."""
+    unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return unread.pop() if unread else await receive()
+
+    return replay
+
+
 async def refuse(
     scope: Scope,
     receive: Receive,

@@ -9,12 +9,15 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from chaosops.access.asgi import App, Receive, Scope, Send, refuse
+from chaosops.access.asgi import App, Receive, Scope, Send, again, refuse, whole_body
 from chaosops.access.clients import client_of
 from chaosops.access.limits import Limits, option_of
 
 BURST_S = 2.0  # what was not used for so long may be used at once
 LONGEST_WAIT_S = 2.0
+WEIGHED_S = 0.01
+MOST_WEIGHT = 5.0
+MOST_BYTES = 65_536  # of a body; routes refuse what is larger
 _REMEMBERED = 4096
 
 
@@ -34,11 +37,11 @@ class Rate:
         now = self._clock()
         return max(0.0, self._due.get(name, now) + self._interval - now - self._burst_s)
 
-    def count(self, name: str) -> None:
+    def count(self, name: str, times: float = 1.0) -> None:
         now = self._clock()
         if len(self._due) >= _REMEMBERED:
             self._due = {who: due for who, due in self._due.items() if due > now}
-        self._due[name] = max(now, self._due.get(name, now)) + self._interval
+        self._due[name] = max(now, self._due.get(name, now)) + times * self._interval
 
 
 class Paced:
@@ -54,6 +57,12 @@ class Paced:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
+            # One whose body never comes is none: it would keep others of this address waiting.
+            body = await whole_body(receive, MOST_BYTES)
+            if body is None:
+                return
+            receive = again(body, receive)
         client = client_of(scope)
         option = option_of("requests_per_client")
         wait_s = self._each.wait(client)
@@ -73,4 +82,20 @@ class Paced:
             self._all.count("")
         if wait_s:
             await asyncio.sleep(wait_s)
+        start = time.perf_counter()
         await self._app(scope, receive, send)
+        more = weight(time.perf_counter() - start) - 1.0
+        if scope["type"] == "http" and more > 0:
+            self._each.count(client, more)
+            if counts_for_all:
+                self._all.count("", more)
+
+
+def weight(seconds: float) -> float:
+    """A request counts once for each 10 ms that it took: the busier the server, the fewer it takes
+    from one client. Five times at most, because a stream of turns takes long and little.
+
+    >>> weight(0.002), weight(0.025), weight(60)
+    (1.0, 2.5, 5.0)
+    """
+    return min(MOST_WEIGHT, max(1.0, seconds / WEIGHED_S))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,7 +85,15 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def _holder(path: Path) -> str:
-    try:
-        return f"process {int(path.read_text())}"
-    except (OSError, ValueError):
-        return "it has just begun"
+    """Who has just begun takes a moment to write its number over that of the holder before."""
+    number = None
+    for _ in range(50):
+        try:
+            number = int(path.read_text())
+            os.kill(number, 0)
+            break
+        except PermissionError:
+            break  # of another user: alive
+        except (OSError, ValueError):
+            time.sleep(0.01)
+    return "it has just begun" if number is None else f"process {number}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaosops.evaluation.findings import Episode, Finding, differences
 from chaosops.evaluation.journal import JOURNAL_NAME
-from chaosops.evaluation.lines import first_link, line_link
+from chaosops.evaluation.lines import JOURNAL_FORMAT, first_link, line_link
 from chaosops.evaluation.results import RESULTS_NAME, sealed_manifest
 from chaosops.evaluation.stored import Line
 from chaosops.recording import recording_chain
@@ -38,8 +38,11 @@ def results_chain(manifest: Mapping[str, Any], lines: Sequence[Line]) -> Iterato
         yield Finding(RESULTS_NAME, what)
 
 
-def journal_chain(job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
-    return _line_chain(JOURNAL_NAME, first_link(job), lines)
+def journal_chain(header: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    start = first_link(header["job"])
+    if header != {"format": JOURNAL_FORMAT, "job": header["job"], "chain": start}:
+        yield Finding(JOURNAL_NAME, "the first line was changed: its link does not fit")
+    yield from _line_chain(JOURNAL_NAME, start, lines)
 
 
 def _line_chain(file: str, start: str, lines: Sequence[Line]) -> Iterator[Finding]:
@@ -55,10 +58,11 @@ def _line_chain(file: str, start: str, lines: Sequence[Line]) -> Iterator[Findin
 def agreement(
     manifest: Mapping[str, Any],
     lines: Sequence[Line],
-    job: Mapping[str, Any],
+    header: Mapping[str, Any],
     journal: Sequence[Line],
 ) -> Iterator[Finding]:
     """Journal and results.json are two copies of the same lines."""
+    job = header["job"]
     if first_link(job) != manifest["chain"].get("start"):
         yield Finding(RESULTS_NAME, f"is of another run than {JOURNAL_NAME}: another start")
     if len(lines) != len(journal):

@@ -36,7 +36,7 @@ def read_results(path: Path) -> tuple[dict[str, Any], list[Line]]:
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], list[Line]]:
-    """The job and its episodes; a line that cannot be read is an empty one."""
+    """The header and the episodes; a line that cannot be read is an empty one."""
     try:
         raw = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:
@@ -45,7 +45,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any], list[Line]]:
     header = lines[0] if lines else None
     if header is None or header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
         raise BadInput(f"{path} is no journal of this version of chaosops eval")
-    return header["job"], [line if line is not None else {} for line in lines[1:]]
+    return header, [line if line is not None else {} for line in lines[1:]]
 
 
 def _is_job(job: Any) -> bool:

@@ -98,10 +98,11 @@ def stored_results(folder: Path, progress: Progress) -> Results:
 
 
 def _verify_stopped(
-    report: Report, job: Mapping[str, Any], lines: Sequence[Line], progress: Progress
+    report: Report, header: Mapping[str, Any], lines: Sequence[Line], progress: Progress
 ) -> None:
     report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
-    report.findings += journal_chain(job, lines)
+    report.findings += journal_chain(header, lines)
+    job = header["job"]
     report.head = str(lines[-1].get("chain")) if lines else first_link(job)
     known = {**job, "policies": statuses(job, lines)}
     _replay_all(report, JOURNAL_NAME, known, lines, progress)

@@ -159,4 +159,5 @@ def main(words: Sequence[str] | None = None) -> None:
         )
         serve(settings, args.host, args.port)
     except BadInput as error:
-        sys.exit(f"server: {error}")
+        print(f"server: {error}", file=sys.stderr)
+        raise SystemExit(2) from None

@@ -15,11 +15,12 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
-from chaosops.access.asgi import App, Message, Receive, Send, refuse
+from chaosops.access.asgi import App, Message, Receive, Send, again, refuse, whole_body
+from chaosops.access.pace import MOST_BYTES
 from chaosops.server.strict_json import BadJson, NotJson, read_json
 from chaosops.server.wording import in_one_line
 
-MAX_MESSAGE_BYTES = 65_536
+MAX_MESSAGE_BYTES = MOST_BYTES
 # What the transport itself refuses: the connection is closed with code 1009.
 MAX_FRAME_BYTES = 1_048_576
 
@@ -51,7 +52,7 @@ class Guard:
             await self._app(scope, receive, send)
 
     async def _post(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
-        body = await _whole_body(receive)
+        body = await whole_body(receive, MAX_MESSAGE_BYTES)
         if body is None:  # it left before it had said all
             return
         if len(body) > MAX_MESSAGE_BYTES:
@@ -62,12 +63,7 @@ class Guard:
         if problem is not None:
             await refuse(scope, receive, send, 400, problem)
             return
-        unread = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def replay() -> Message:
-            return unread.pop() if unread else await receive()
-
-        await self._app(scope, replay, send)
+        await self._app(scope, again(body, receive), send)
 
 
 class _GuardedSocket:
@@ -144,18 +140,6 @@ def _plainer(text: str) -> str:
     if errors:
         content["data"]["message"] = in_one_line(errors)
     return json.dumps(content)
-
-
-async def _whole_body(receive: Receive) -> bytes | None:
-    """None where the client left; of one that is too large, only what shows it."""
-    body = b""
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            return None
-        body += bytes(message.get("body", b""))
-        if len(body) > MAX_MESSAGE_BYTES or not message.get("more_body", False):
-            return body
 
 
 def _problem_of_body(body: bytes, path: str) -> str | None:

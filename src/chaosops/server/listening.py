@@ -20,9 +20,9 @@ from chaosops.server.connections import Connections, guarded_protocols
 
 log = logging.getLogger(__name__)
 
-ACCEPTS_A_SECOND = 400
+ACCEPTS_A_SECOND = 600
 _BURST_S = 1.0
-_AT_ONCE = 16  # accepted before others have their turn
+_AT_ONCE = 32  # accepted before others have their turn
 _RETRY_S = 0.1
 # Files, models and libraries need descriptors too.
 RESERVED_FILES = 192
