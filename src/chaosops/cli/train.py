@@ -27,7 +27,7 @@ from chaosops.report.training_figures import learning_curve
 from chaosops.training.recipe import Recipe, load_recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
-from chaosops.training.tracking import tracked
+from chaosops.training.tracking import require_tracking, tracked
 from chaosops.training.trl_run import train_trl
 
 _EVERY = 25  # steps between lines where there is no terminal
@@ -43,8 +43,10 @@ def execute(args: argparse.Namespace) -> int:
     folder = args.out or Path("runs") / recipe.name
     if not args.resume and same_file(args.recipe, folder / "recipe.toml"):
         raise BadInput(f"{args.recipe} would be overwritten by its own run; choose another --out")
+    base = _base(recipe)
+    require_tracking(recipe)
     with _alone(folder):
-        adapter = _train(args, recipe, folder)
+        adapter = _train(args, recipe, base, folder)
     if os.environ.get("RANK", "0") != "0":
         return 0  # of several processes, the first speaks
     paths = [adapter, folder / METRICS]
@@ -56,9 +58,8 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _train(args: argparse.Namespace, recipe: Recipe, folder: Path) -> Path:
+def _train(args: argparse.Namespace, recipe: Recipe, base: Path, folder: Path) -> Path:
     workers = args.workers or max(1, (os.cpu_count() or 2) - 1)
-    base = _base(recipe)
     with _Watch(recipe) as watch, tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
         if recipe.method == "trl":
             return train_trl(recipe, base, folder, resume=args.resume, tell=tell)

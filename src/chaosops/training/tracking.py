@@ -10,6 +10,17 @@ from chaosops.core.errors import MissingExtra
 from chaosops.training.recipe import Recipe
 
 
+def require_tracking(recipe: Recipe) -> Any:
+    """The library, where the recipe names a project for it."""
+    if not recipe.track:
+        return None
+    try:
+        import trackio
+    except ImportError:
+        raise MissingExtra(f"track = '{recipe.track}'", "trackio", "track") from None
+    return trackio
+
+
 @contextmanager
 def tracked(
     recipe: Recipe, tell: Callable[[dict[str, Any]], None]
@@ -18,10 +29,7 @@ def tracked(
     if not recipe.track or recipe.method == "trl":
         yield tell
         return
-    try:
-        import trackio
-    except ImportError:
-        raise MissingExtra(f"track = '{recipe.track}'", "trackio", "track") from None
+    trackio = require_tracking(recipe)
 
     def both(row: dict[str, Any]) -> None:
         tell(row)

@@ -67,8 +67,8 @@ def split_revision(text: str) -> tuple[str, str | None]:
     name, at, revision = text.partition("@")
     if not _HUB_NAME.fullmatch(name) or (at and not _REVISION.fullmatch(revision)):
         raise BadInput(
-            f"{one_line(text)!r} is no name of the hub: write hf:OWNER/NAME or "
-            "hf:OWNER/NAME@REVISION"
+            f"{one_line(text)!r} is no name of the hub, and no folder here: write "
+            "hf:OWNER/NAME, hf:OWNER/NAME@REVISION or a folder"
         )
     return name, revision or None
 
