@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from chaosops import ChaosOpsError, Team, load_policy, make_scenario, play, play_many
+from chaosops.core.actions import Noop
+from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
+from chaosops.policies.protocol import Seat
 from chaosops.rollout import Table, load_team, watch
 
 MATRIX = scenarios("full", seeds=2)
@@ -84,3 +89,25 @@ def test_a_team_that_cannot_be_is_named(text: str, said: str) -> None:
     with pytest.raises(ChaosOpsError) as caught:
         load_team(text)
     assert said in str(caught.value)
+
+
+class Sure:
+    """Says more than a probability can."""
+
+    name = "sure"
+    sees_truth = False
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+        return [Decision(Noop(), {"autoscaler": self.value}) for _ in seats]
+
+    def status(self) -> dict[str, str]:
+        return {"policy": self.name}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1.5, -0.1])
+def test_a_suspicion_that_is_no_probability_is_refused_at_once(value: float) -> None:
+    with pytest.raises(ChaosOpsError, match="policy sure told a suspicion of"):
+        play(make_scenario("db_deadlock"), Team.of(Sure(value)))

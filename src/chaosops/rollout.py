@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
@@ -105,10 +106,21 @@ def advance(tables: Sequence[Table]) -> list[Turn]:
     for policy, places in waiting.items():
         decisions = policy.decide([seats[i] for i in places])
         for i, decision in zip(places, decisions, strict=True):
+            _require_probabilities(policy, decision)
             table = tables[i]
             turn = turns[i] = table.env.play(decision)
             table.episode.turns.append(turn)
     return [turn for turn in turns if turn is not None]
+
+
+def _require_probabilities(policy: Policy, decision: Decision) -> None:
+    """At once: the figures would be refused after the last episode, and NaN fits into no file."""
+    for agent, value in (decision.suspicion or {}).items():
+        if not 0 <= value <= 1:
+            raise BadInput(
+                f"policy {policy.name} told a suspicion of {value} for {agent!r:.60}; "
+                "expected a number from 0 to 1"
+            )
 
 
 def play_many(
