@@ -5,7 +5,8 @@
 Loopback only, bounded in count and in time. The server runs with its defaults and 1,024 open
 files, and has a log. The sessions and the flood come from one address, which is the hardest case:
 all quotas of a client are shared with the attacker. Each flood is measured between two calm
-spells, and has a process of its own. Meanwhile a newcomer asks for /health and plays a turn.
+spells, and has a process of its own. Meanwhile a newcomer from another address asks for /health
+and plays a turn.
 "CPU left" is the share of the server's own work that went into the sessions: it tells the server's
 part from that of a machine which attackers, sessions and others share.
 """
@@ -32,6 +33,7 @@ from load_test import Server, _await_port, _connect, _cpu_seconds, scripts_of
 
 FILES = 1024
 CLIENTS = 16  # of a flood of requests
+NEWCOMER = ("127.0.0.2", 0)
 PAUSE_S = 0.5  # until a flood has begun, or has ended
 
 
@@ -76,13 +78,13 @@ async def newcomer(url: str, script: Any) -> float:
     """Seconds until somebody new has asked /health and had a turn."""
     start = time.perf_counter()
     host, port = _address(url)
-    reader, writer = await asyncio.open_connection(host, port)
+    reader, writer = await asyncio.open_connection(host, port, local_addr=NEWCOMER)
     writer.write(_request("GET", "/health", b"", port))
     status = await reader.readline()
     if b"200" not in status:
         raise SystemExit(f"/health answered {status!r}")
     writer.close()
-    line = await _connect(url)
+    line = await _connect(url, local_addr=NEWCOMER)
     await line.send(script.reset)
     if '"observation"' not in str(await line.recv())[:40]:
         raise SystemExit("a newcomer got no episode")
@@ -256,6 +258,7 @@ async def measure(server: Server, args: argparse.Namespace) -> dict[str, Any]:
                 }
             )
         told[name] = sorted(rounds, key=lambda one: one["kept"])[len(rounds) // 2]
+        print(name, told[name], file=sys.stderr, flush=True)
     for player in sessions.players:
         player.cancel()
     return told

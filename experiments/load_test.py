@@ -175,8 +175,9 @@ def echo_script(kind: str) -> Script:
     return Script('{"type": "reset", "data": {"seed": 0}}', (json.dumps(step),) * 32, ())
 
 
-async def _connect(url: str) -> ClientConnection:
-    return await connect(f"ws{url.removeprefix('http')}/ws", proxy=None, compression=None)
+async def _connect(url: str, **options: Any) -> ClientConnection:
+    address = f"ws{url.removeprefix('http')}/ws"
+    return await connect(address, proxy=None, compression=None, **options)
 
 
 def measure(

@@ -404,7 +404,6 @@ def test_the_document_shows_what_is_printed(
     assert set(shown.splitlines()) <= set(printed)
 
 
-@pytest.mark.xfail(strict=True, reason="the shipped evaluations are still of the former format")
 def test_the_shipped_evaluations_pass(cli: Cli) -> None:
     code, out, _ = cli("verify", str(EVALUATIONS))
     assert code == 0, out

@@ -63,11 +63,12 @@ class Paced:
             if body is None:
                 return
             receive = again(body, receive)
-        client = client_of(scope)
+        # Whoever looks after this server must be able to see that it lives, whatever else comes
+        # from the same address: /health is counted by itself.
+        counts_for_all = scope["path"] != "/health"
+        client = client_of(scope) if counts_for_all else f"{client_of(scope)} /health"
         option = option_of("requests_per_client")
         wait_s = self._each.wait(client)
-        # Whoever looks after this server must be able to see that it lives.
-        counts_for_all = scope["path"] != "/health"
         if counts_for_all and (all_wait_s := self._all.wait("")) > wait_s:
             wait_s, option = all_wait_s, option_of("requests")
         if wait_s > LONGEST_WAIT_S:
