@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import Any
 
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
+from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.report.tables import markdown_table
+from chaosops.trained import trained_adapter
 
 ROOT = Path(__file__).parents[1]
 EVALUATIONS = ROOT / "src/chaosops/trained/evaluations"
@@ -35,8 +36,7 @@ def test_the_readme_shows_what_the_trained_model_was_measured_at() -> None:
 
 
 def _adapter_digest() -> str:
-    adapter = ROOT / "src/chaosops/trained/adapter/adapter_model.safetensors"
-    return hashlib.sha256(adapter.read_bytes()).hexdigest()[:12]
+    return adapter_identity(trained_adapter())
 
 
 def _cells(line: str) -> list[str]:
