@@ -1,4 +1,4 @@
-"""Which client somebody is: the address that he comes from."""
+"""Which client a request belongs to: the address that it comes from."""
 
 from __future__ import annotations
 

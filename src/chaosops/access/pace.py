@@ -1,6 +1,6 @@
-"""A rate that nobody exceeds: who asks faster waits, and costs nothing while he does.
+"""A rate that nobody exceeds: a client that asks faster waits, and costs nothing meanwhile.
 
-A refusal would invite the next try at once. A delay slows down whoever waits for his answer.
+A refusal would invite the next try at once. A delay slows down whoever waits for an answer.
 """
 
 from __future__ import annotations

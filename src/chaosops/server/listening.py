@@ -31,7 +31,7 @@ _NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 class Acceptor:
     """Stands in for asyncio's server, which logs a traceback for each connection it cannot accept
-    and goes on trying. Who has to wait stays in the system's queue, in his turn."""
+    and goes on trying. A client that has to wait stays in the system's queue, in its turn."""
 
     def __init__(
         self,

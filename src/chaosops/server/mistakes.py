@@ -11,7 +11,7 @@ _log = logging.getLogger(__name__)
 
 
 class ServerMistake(ChaosOpsError):
-    """A defect of ours. The client learns that it was not his fault, the log learns the rest."""
+    """A defect of ours. The client learns that it was not at fault, the log learns the rest."""
 
 
 class MistakesLogged:

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-# What a client can make happen as often as he likes is logged by these.
+# What a client can make happen as often as it likes is logged by these.
 LOGGERS = (
     "uvicorn.error",
     "asyncio",

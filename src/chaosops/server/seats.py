@@ -96,7 +96,7 @@ class _SeatLine:
         self._put(None)
 
     async def _refuse(self, code: str, message: str) -> None:
-        """Whoever floods waits until he has read what came of it."""
+        """A client that floods waits until it has read what came of it."""
         await self._refusals.acquire()
         answer = {"type": "error", "data": {"code": code, "message": message}}
         self._put((json.dumps(answer), True))

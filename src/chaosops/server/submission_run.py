@@ -2,7 +2,7 @@
 
 ``progress.jsonl`` in the submission's folder: an episode begins, the player acts, it ends. An
 episode that was begun is never begun again. What the player left unfinished is played to its end
-with ``noop`` for his roles, and whom he suspected last: a given-up episode has a result like
+with ``noop`` for the player's roles and the suspicion that was told last: a given-up episode has a result like
 every other.
 """
 
@@ -113,7 +113,7 @@ class Attempt:
             self._run.end(self, given_up=unfinished)
 
     def _nothing(self) -> Decision:
-        """What a role does whose player has gone. He suspects whom he suspected last, or nobody:
+        """What a role does whose player has gone. It suspects whom it suspected last, or nobody:
         to keep silent about some episodes must not be a way to choose one's exam."""
         view = self.table.env.view
         if view.role is not Role.OVERSIGHT:
