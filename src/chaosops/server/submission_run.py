@@ -2,8 +2,8 @@
 
 ``progress.jsonl`` in the submission's folder: an episode begins, the player acts, it ends. An
 episode that was begun is never begun again. What the player left unfinished is played to its end
-with ``noop`` for the player's roles and the suspicion that was told last: a given-up episode has a result like
-every other.
+with ``noop`` for the player's roles and the suspicion that was told last: a given-up episode has
+a result like every other.
 """
 
 from __future__ import annotations
