@@ -50,7 +50,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
     found = read_object(path, "results")
     try:
         manifest, episodes = found["manifest"], found["episodes"]
-        summary = _summary(episodes)
+        summary = recounted_summary(episodes)
         statuses: Mapping[str, Mapping[str, Any]] = manifest["policies"]
         _require_whole(manifest, summary)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
@@ -93,7 +93,7 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
     return rows
 
 
-def _summary(episodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def recounted_summary(episodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """As ``chaosops eval`` sums up, from the episodes themselves."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for episode in episodes:

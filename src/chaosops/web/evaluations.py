@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from chaosops.core.vocabulary import Tier
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
+from chaosops.report.evaluated import recounted_summary
 from chaosops.web.discretion import unreadable
 from chaosops.web.wire import status_words
 
 VARIABLE = "CHAOSOPS_RESULTS"
 SHIPPED = "chaosops.trained"
+_CURE = "chaosops verify says what is not as it was written"
 _DEPTH = 3
 _HEAD = 1 << 20
 # How a model was run, not which one.
@@ -91,7 +93,9 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
     try:
         manifest = read_manifest(folder.path / "results.json")
         labels = short_names(list(manifest["policies"]))
-        summary = _labelled(_read(folder.path / "summary.json"), labels)
+        rows = _read(folder.path / "summary.json")
+        _require_own(folder.path, rows, all_figures="chain" in manifest)
+        summary = _labelled(rows, labels)
         body = {
             "manifest": _manifest(manifest, labels),
             "summary": summary,
@@ -103,6 +107,26 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         return {**head, "error": unreadable(error)}
     return {**head, **body}
+
+
+def _require_own(path: Path, rows: Sequence[Mapping[str, Any]], *, all_figures: bool) -> None:
+    """A visitor sees no figures that contradict the episodes. Earlier versions computed intervals
+    in another way, so those of their results are not compared."""
+    episodes = json.loads((path / "results.json").read_text(encoding="utf-8"))["episodes"]
+    own = json.loads(json.dumps(recounted_summary(episodes)))
+    if len(own) != len(rows):
+        raise ValueError(f"summary.json is not of these episodes; {_CURE}")
+    for row, wanted in zip(rows, own, strict=True):
+        for name, value in wanted.items():
+            if row.get(name) != value and (all_figures or name != "reward_ci95"):
+                who = f"{wanted['policy']}, {wanted['tier']}"
+                raise ValueError(f"summary.json was changed: {name} of {who}; {_CURE}")
+    if (path / "monitor.json").is_file():
+        for row, wanted in zip(_read(path / "monitor.json")["summary"], own, strict=True):
+            for name, of in (("reward", "mean_reward"), ("rogue_caught", "rogue_caught")):
+                if row[name]["value"] != wanted[of]:
+                    who = f"{wanted['policy']}, {wanted['tier']}"
+                    raise ValueError(f"monitor.json was changed: {name} of {who}; {_CURE}")
 
 
 def short_names(policies: Sequence[str]) -> dict[str, str]:
