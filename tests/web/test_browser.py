@@ -207,3 +207,23 @@ def test_everybody_can_use_it(browser: Browser, site: str, where: str, scheme: s
         assert wide <= LOOKS[scheme]["width"]
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_wide_table_keeps_its_words_in_sight(browser: Browser, site: str) -> None:
+    """Policy, tier and caption stay when the figures are scrolled; nothing shows between them."""
+    with Visitor(browser, site, viewport=PHONE) as page:
+        page.goto("/results")
+        figure = page.locator("figure.tabled", has_text="Oversight: value").first
+        scroller = figure.locator(".scroller")
+        words = [
+            figure.locator("figcaption"),
+            *figure.locator("tbody tr").first.locator("td").all()[:2],
+        ]
+        before = [word.bounding_box() for word in words]
+        scroller.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+        assert scroller.evaluate("box => box.scrollLeft") > 200
+        after = [word.bounding_box() for word in words]
+        assert [box and box["x"] for box in after] == [box and box["x"] for box in before]
+        assert after[1] is not None
+        assert after[2] is not None
+        assert after[1]["x"] + after[1]["width"] == pytest.approx(after[2]["x"], abs=0.5)
