@@ -181,12 +181,19 @@ def test_clients_know_the_token(
     code, _, err = cli("table", "--url", served.url)
     assert code == 2
     assert "this server asks for its token" in err
-    with pytest.raises(BadInput, match="401"):
+    with pytest.raises(BadInput, match=r"401; .* set CHAOSOPS_TOKEN, or give --server-token-file"):
         SeatConnection(served.url, "x")
+    with (
+        pytest.raises(ConnectionError, match=r"401; .* set CHAOSOPS_TOKEN, or give token="),
+        ChaosOpsEnv(served.url).sync(),
+    ):
+        pass
     file = tmp_path / "token"
     file.write_text(TOKEN)
     outcome: Outcome = cli("table", "--url", served.url, "--json", "--server-token-file", str(file))
     seat = json.loads(outcome[1])["tokens"]["sre"]
+    _, shown, _ = cli("table", "--url", served.url, "--server-token-file", str(file))
+    assert f"--server-token-file {file}" in shown.splitlines()[-1]
     with SeatConnection(served.url, seat, server_token=TOKEN) as sitting:
         assert sitting.role == "sre"
     monkeypatch.setenv("CHAOSOPS_TOKEN", TOKEN)
@@ -232,7 +239,7 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         (["--allow-origin", "x"], "is no origin"),
         (["--trusted-proxy", "*"], "is no address"),
         (["--max-tables", "0"], "whole number from 1"),
-        (["--request-timeout", "0"], "expected seconds"),
+        (["--request-timeout", "0"], "more than 0 and at most 600 seconds"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_one_line(cli: Any, words: list[str], said: str) -> None:
