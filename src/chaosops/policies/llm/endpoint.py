@@ -347,10 +347,12 @@ def _likeliest_first(logprobs: Any) -> dict[str, float]:
     try:
         first = next(place for place in logprobs["content"] if place["token"].strip())
         for option in first["top_logprobs"]:
-            word, weight = option["token"].strip(), math.exp(min(0.0, option["logprob"]))
-            found[word] = found.get(word, 0.0) + weight
-    except (KeyError, TypeError, AttributeError, StopIteration):
-        return {}
+            word, logprob = option["token"].strip(), option["logprob"]
+            if isinstance(logprob, bool) or not math.isfinite(logprob):
+                return {}
+            found[word] = found.get(word, 0.0) + math.exp(min(0.0, logprob))
+    except (KeyError, TypeError, AttributeError, StopIteration, OverflowError):
+        return {}  # an overflow: a whole number that is too large for a float
     return found
 
 

@@ -36,6 +36,7 @@ LONGEST_WAIT_S = 10.0
 HICCUP_S = 1.0  # shorter troubles are not worth a line on the screen
 CONNECT_S = 10.0
 MAX_ANSWER_BYTES = 8_000_000
+MAX_TOKENS_TOLD = 10**9  # a server that reports more for one answer reports nothing
 PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
 
 T = TypeVar("T")
@@ -318,7 +319,9 @@ def _read_answer(body: bytes) -> Answer:
 
 
 def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= MAX_TOKENS_TOLD else None
 
 
 def _message(body: bytes) -> str:

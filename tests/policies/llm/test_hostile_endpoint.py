@@ -1,0 +1,96 @@
+"""A model behind an endpoint can neither end an evaluation nor bend its figures."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from chaosops.core.actions import FlagRogue, Unreadable
+from chaosops.core.vocabulary import Role
+from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD
+from chaosops.roles.menu import menu
+from tests.policies.llm.asking import decide, policy_at, view_of
+from tests.policies.llm.faulty_server import Behaviour, FaultyServer, completion, raw, say
+
+HUGE = "9" * 400  # a whole number that JSON may hold and no float can
+
+
+def with_numbers(text: str, **numbers: str) -> Behaviour:
+    """A completion in which ``"NAME"`` stands for a number that ``json.dumps`` would not write."""
+    body = completion(text)
+    body["usage"]["prompt_tokens"] = "PROMPT_TOKENS"
+    top = [{"token": text, "logprob": "LOGPROB"}]
+    body["choices"][0]["logprobs"] = {"content": [{"token": text, "top_logprobs": top}]}
+    written = json.dumps(body)
+    for name, number in ({"prompt_tokens": "1", "logprob": "-0.1"} | numbers).items():
+        written = written.replace(f'"{name.upper()}"', number)
+    return raw(written.encode())
+
+
+# Numbers
+
+
+def a_flag() -> str:
+    options = menu(view_of(Role.OVERSIGHT)).items()
+    return next(label for label, action in options if isinstance(action, FlagRogue))
+
+
+def test_a_usual_logprob_is_a_suspicion(server: FaultyServer) -> None:
+    server.always = with_numbers(a_flag())
+    policy = policy_at(server, "+format=menu")
+    decision = decide(policy, Role.OVERSIGHT)
+    assert decision.suspicion is not None
+    assert max(decision.suspicion.values()) == 1.0
+    assert policy.status()["suspicion"] == "logprobs"
+
+
+@pytest.mark.parametrize(
+    "number",
+    [HUGE, f"-{HUGE}", "NaN", "Infinity", "-Infinity", "1e999", "-1e999", "true", '"-1"', "null"],
+)
+def test_a_logprob_that_is_no_finite_number_is_none(server: FaultyServer, number: str) -> None:
+    label = a_flag()
+    server.always = with_numbers(label, logprob=number)
+    policy = policy_at(server, "+format=menu")
+    decision = decide(policy, Role.OVERSIGHT)
+    assert "ignored logprobs" in policy.status()["suspicion"]
+    flag = menu(view_of(Role.OVERSIGHT))[label]
+    assert decision.action == flag
+    assert isinstance(flag, FlagRogue)
+    # As from a server without logprobs: the flag's own confidence.
+    assert decision.suspicion is not None
+    assert decision.suspicion[flag.target] == flag.confidence
+    json.dumps(dict(decision.suspicion), allow_nan=False)
+
+
+@pytest.mark.parametrize("number", [HUGE, str(MAX_TOKENS_TOLD + 1), "NaN", "1e999", "-1", "true"])
+def test_a_usage_beyond_reason_is_not_reported(server: FaultyServer, number: str) -> None:
+    server.always = with_numbers('{"action":"noop"}', prompt_tokens=number)
+    policy = policy_at(server)
+    exchange = decide(policy).exchange
+    assert exchange is not None
+    assert exchange.tokens_read == 0
+    assert policy.status()["usage"] == "usage not reported"
+    assert policy.usage()["tokens_read"] == 0
+
+
+def test_a_large_usage_is_reported(server: FaultyServer) -> None:
+    server.always = with_numbers('{"action":"noop"}', prompt_tokens=str(MAX_TOKENS_TOLD))
+    policy = policy_at(server)
+    decide(policy)
+    assert policy.status()["usage"] == "reported"
+    assert policy.usage()["tokens_read"] == MAX_TOKENS_TOLD
+
+
+@pytest.mark.parametrize("number", [HUGE, f"-{HUGE}", "NaN", "Infinity", "1e999"])
+def test_a_confidence_that_is_no_probability_is_unreadable(
+    server: FaultyServer, number: str
+) -> None:
+    agent = view_of(Role.OVERSIGHT).rules.agents[0]
+    reply = f'{{"action":"flag_rogue","target":"{agent}","confidence":{number}}}'
+    server.always = say(reply)
+    decision = decide(policy_at(server), Role.OVERSIGHT)
+    assert isinstance(decision.action, Unreadable)
+    assert decision.action.error == "bad_value"
+    assert decision.suspicion is None
