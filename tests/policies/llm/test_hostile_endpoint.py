@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import tracemalloc
 
 import pytest
 
-from chaosops.core.actions import FlagRogue, Unreadable
+from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD
+from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD, EndpointDown, EndpointRefused
 from chaosops.roles.menu import menu
 from tests.policies.llm.asking import decide, policy_at, view_of
 from tests.policies.llm.faulty_server import Behaviour, FaultyServer, completion, raw, say
@@ -94,3 +96,37 @@ def test_a_confidence_that_is_no_probability_is_unreadable(
     assert isinstance(decision.action, Unreadable)
     assert decision.action.error == "bad_value"
     assert decision.suspicion is None
+
+
+# Sizes
+
+
+def packed(encoding: str, content: bytes, code: int = 200) -> Behaviour:
+    return lambda handler, body: handler.send(code, content, Content_Encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd", "deflate", "gzip, gzip", "x" * 900])
+def test_nothing_is_unpacked(server: FaultyServer, encoding: str) -> None:
+    bomb = gzip.compress(b" " * 30_000_000)
+    server.always = packed(encoding, bomb)
+    tracemalloc.start()
+    with pytest.raises(EndpointDown, match="packed with") as raised:
+        decide(policy_at(server, "+timeout=2+patience=0"))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 10_000_000
+    assert len(str(raised.value).splitlines()) == 1
+    assert len(str(raised.value)) < 400
+    assert {sent["Accept-Encoding"] for sent in server.headers} == {"identity"}
+
+
+def test_identity_is_no_packing(server: FaultyServer) -> None:
+    content = json.dumps(completion('{"action":"noop"}')).encode()
+    server.always = packed("identity", content)
+    assert decide(policy_at(server)).action == Noop()
+
+
+def test_a_packed_refusal_is_still_a_refusal(server: FaultyServer) -> None:
+    server.always = packed("gzip", gzip.compress(b"no such key"), 401)
+    with pytest.raises(EndpointRefused, match="answered 401; no key was sent"):
+        decide(policy_at(server))
