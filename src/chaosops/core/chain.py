@@ -76,7 +76,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(content) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{ascii(twice[:40])} stands twice in one object")
+        raise ValueError(f"{twice[:40]!a} stands twice in one object")
     return content
 
 

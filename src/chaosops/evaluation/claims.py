@@ -12,7 +12,7 @@ from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
-from chaosops.evaluation.findings import Finding, differences, shown
+from chaosops.evaluation.findings import Finding, differences, plain, shown
 from chaosops.evaluation.stored import Line
 from chaosops.packs import load_pack
 from chaosops.policies.llm.spec import is_model
@@ -37,12 +37,13 @@ def check_manifest(
     if not played:
         yield Finding(file, "holds no episodes")
     if list(played) != list(manifest["policies"]):
-        names = [", ".join(of) for of in (manifest["policies"], played)]
+        names = [plain(", ".join(of)) for of in (manifest["policies"], played)]
         yield Finding(file, f"the manifest's policies are {names[0]}, the episodes' {names[1]}")
     first = next(iter(played.values()), [])
     for policy, scenarios in played.items():
         if scenarios != first:
-            yield Finding(file, f"{policy} has other scenarios than {next(iter(played))}")
+            other = plain(next(iter(played)))
+            yield Finding(file, f"{plain(policy)} has other scenarios than {other}")
     yield from check_packs(file, manifest["packs"], first)
     yield from _check_said(file, manifest["policies"], lines)
 
@@ -52,7 +53,7 @@ def check_stopped(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> I
     planned = _list(job.get("scenarios"))
     for policy, scenarios in scenarios_by_policy(lines).items():
         if not {_text(of) for of in scenarios} <= {_text(of) for of in planned}:
-            yield Finding(file, f"{policy} has played scenarios that the job does not list")
+            yield Finding(file, f"{plain(policy)} has played scenarios that the job does not list")
     yield from check_packs(file, job["packs"], planned)
     yield from _check_said(file, job["policies"], lines)
 
@@ -62,14 +63,15 @@ def check_job(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Itera
     planned = _list(job.get("scenarios"))
     for policy, scenarios in scenarios_by_policy(lines).items():
         if scenarios != planned:
-            what = f"the job lists {len(planned)} scenarios, {policy} has played {len(scenarios)}"
+            name = plain(policy)
+            what = f"the job lists {len(planned)} scenarios, {name} has played {len(scenarios)}"
             yield Finding(file, what if len(planned) != len(scenarios) else f"{what} others")
 
 
 def check_packs(file: str, packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[Finding]:
     named = {str(of.get("pack")) for of in scenarios if isinstance(of, dict)}
     if named != set(packs):
-        said, played = (", ".join(sorted(of)) or "none" for of in (packs, named))
+        said, played = (plain(", ".join(sorted(of)) or "none") for of in (packs, named))
         yield Finding(file, f"the manifest's packs are {said}, the episodes' {played}")
     for name in sorted(named & set(packs)):
         now = present_pack(name)
@@ -92,7 +94,9 @@ def _check_said(file: str, statuses: Mapping[str, Any], lines: Sequence[Line]) -
     for policy, scenarios in scenarios_by_policy(lines).items():
         repeated = sum(n > 1 for n in Counter(_text(of) for of in scenarios).values())
         if repeated:
-            yield Finding(file, f"{policy} has played {repeated} scenarios more than once")
+            yield Finding(
+                file, f"{plain(policy)} has played {repeated} of its scenarios more than once"
+            )
     for policy, status in statuses.items():
         yield from check_status(file, policy, status)
     for line in lines:
@@ -105,7 +109,7 @@ def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
     if not (policy.isascii() and policy.isprintable() and policy.strip() == policy != ""):
         yield Finding(file, f"the name {shown(policy)} is not plain printable ASCII")
     if not isinstance(status, dict):
-        yield Finding(file, f"the status of {policy} is {shown(status)}, not an object")
+        yield Finding(file, f"the status of {plain(policy)} is {shown(status)}, not an object")
         return
     names = names_of(policy)
     told = set()
@@ -113,7 +117,7 @@ def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
         for what in _seat_problems(names.get(role, ""), seat_status(status, role)):
             if what not in told:
                 told.add(what)
-                yield Finding(file, f"the manifest's status of {policy}: {what}")
+                yield Finding(file, f"the manifest's status of {plain(policy)}: {what}")
 
 
 def _seat_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:

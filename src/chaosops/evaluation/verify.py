@@ -32,7 +32,7 @@ from chaosops.evaluation.claims import (
     present_pack,
 )
 from chaosops.evaluation.evaluate import coverage
-from chaosops.evaluation.findings import Episode, Finding, differences, shown
+from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.lines import first_link
 from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
@@ -242,7 +242,7 @@ def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
         except (KeyError, IndexError, TypeError):
             break
         if isinstance(rows, dict) and "policy" in rows and "tier" in rows:
-            return f"{rows['policy']}, {rows['tier']}: ", depth
+            return plain(f"{rows['policy']}, {rows['tier']}: "), depth
     return "", 0
 
 
