@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from chaosops import Team, make_scenario
-from chaosops.core.actions import MODEL_FAILED
+from chaosops.core.actions import MODEL_FAILED, Communicate, failed_turn
+from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, first_link
 from chaosops.evaluation.results import sealed_manifest
+from chaosops.policies.protocol import Seat
 from chaosops.recording import recording_chain
 from chaosops.rollout import load_team
 from tests.evaluation.test_verify import Cli, Content, line_of
@@ -301,3 +303,37 @@ def test_no_evaluation_plays_a_scenario_twice() -> None:
     scenario = make_scenario("db_deadlock")
     with pytest.raises(BadInput, match="more than once"):
         evaluate(["random"], [scenario, scenario])
+
+
+def test_a_repeated_scenario_is_not_recounted(cli: Cli, arena: Path) -> None:
+    forge(arena, repeat_one_seed)
+    code, _, err = cli("recount", str(arena), "--no-figures")
+    assert code == 2
+    assert "more than once" in err
+
+
+class Talker(FakeModel):
+    """A local model, whose own words are not escaped, and one that cannot answer its first turn."""
+
+    def _dress(self, seat: Seat, decision: Decision) -> Decision:
+        dressed = super()._dress(seat, decision)
+        assert dressed.exchange is not None
+        if seat.view.step == 0:
+            return dressed._replace(
+                action=failed_turn("too long"), exchange=dressed.exchange._replace(reply="")
+            )
+        words = 'I "see" it'
+        reply = f'{{"action":"communicate","message":"{words}"}}'
+        return dressed._replace(
+            action=Communicate(words), exchange=dressed.exchange._replace(reply=reply)
+        )
+
+
+def test_own_words_and_failed_turns_of_a_model_pass(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(Talker()))
+    words = [*WORDS["arena"], "--policies", "fake", "--no-figures", "--out", str(tmp_path / "own")]
+    assert cli("eval", *words).code == 0
+    code, out, _ = cli("verify", str(tmp_path / "own"))
+    assert code == 0, out

@@ -97,6 +97,7 @@ def stored_results(folder: Path, progress: Progress) -> Results:
     manifest, lines = read_results(folder / RESULTS_NAME)
     report = Report(folder)
     report.findings += results_chain(manifest, lines)
+    report.findings += check_manifest(RESULTS_NAME, manifest, lines)
     episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
     if report.findings or episodes is None:
         raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
