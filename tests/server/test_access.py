@@ -128,6 +128,19 @@ def test_every_answer_has_the_policy(served: Running) -> None:
         assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize(
+    ("path", "origin"), [("/ws", "https://evil.example"), ("/nowhere", "http://localhost")]
+)
+def test_a_refused_handshake_has_the_policy(served: Running, path: str, origin: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        connect(f"{served.socket}{path}", proxy=None, additional_headers={"Origin": origin})
+    told = refused.value.response
+    assert told.status_code == 403
+    assert "default-src 'none'" in told.headers["Content-Security-Policy"]
+    assert told.headers["X-Content-Type-Options"] == "nosniff"
+    assert json.loads(told.body or b"{}")["detail"]
+
+
 def test_a_token_is_asked_for_everywhere_but_for_health(
     start_server: StartServer, tmp_path: Path
 ) -> None:
@@ -168,12 +181,19 @@ def test_clients_know_the_token(
     code, _, err = cli("table", "--url", served.url)
     assert code == 2
     assert "this server asks for its token" in err
-    with pytest.raises(BadInput, match="401"):
+    with pytest.raises(BadInput, match=r"401; .* set CHAOSOPS_TOKEN, or give --server-token-file"):
         SeatConnection(served.url, "x")
+    with (
+        pytest.raises(ConnectionError, match=r"401; .* set CHAOSOPS_TOKEN, or give token="),
+        ChaosOpsEnv(served.url).sync(),
+    ):
+        pass
     file = tmp_path / "token"
     file.write_text(TOKEN)
     outcome: Outcome = cli("table", "--url", served.url, "--json", "--server-token-file", str(file))
     seat = json.loads(outcome[1])["tokens"]["sre"]
+    _, shown, _ = cli("table", "--url", served.url, "--server-token-file", str(file))
+    assert f"--server-token-file {file}" in shown.splitlines()[-1]
     with SeatConnection(served.url, seat, server_token=TOKEN) as sitting:
         assert sitting.role == "sre"
     monkeypatch.setenv("CHAOSOPS_TOKEN", TOKEN)
@@ -198,6 +218,10 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         assert TOKEN not in cookie
         assert entered.headers["Location"] == "./openapi.json?x=1"
         assert browser.get("/openapi.json").status_code == 200
+        browser.cookies.clear()
+        odd = browser.post("/a%0d%0ab%3Fc%C3%A9?x=1", data={"token": TOKEN})
+        assert odd.headers["Location"] == "./a%0D%0Ab%3Fc%C3%A9?x=1"
+        assert browser.get("/openapi.json").status_code == 200
         evil = {"Origin": "https://evil.example"}
         assert browser.post("/reset", json={}, headers=evil).status_code == 403
         assert browser.post("/reset", data={"token": TOKEN}).status_code == 415
@@ -210,11 +234,12 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         (["--token", "with a space in the middle"], "without spaces"),
         (["--token", TOKEN, "--token-file", "x"], "not both"),
         (["--token-file", "/nowhere/token"], "cannot read --token-file /nowhere/token"),
+        (["--token-file", "/dev/zero"], "it is no plain file"),
         (["--public-host", "https://x"], "is no host"),
         (["--allow-origin", "x"], "is no origin"),
         (["--trusted-proxy", "*"], "is no address"),
         (["--max-tables", "0"], "whole number from 1"),
-        (["--request-timeout", "0"], "expected seconds"),
+        (["--request-timeout", "0"], "more than 0 and at most 600 seconds"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_one_line(cli: Any, words: list[str], said: str) -> None:

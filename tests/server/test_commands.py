@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 
+import httpx
 import pytest
 
 from tests.conftest import Outcome
@@ -29,6 +34,7 @@ Cli = Callable[..., Outcome]
         (["seat", "--url", "http://x", "--token", "x", "--policy", "orcale"], "did you mean"),
         (["seat", "--url", "http://x", "--token", "x", "--policy", "oracle"], "needs the truth"),
         (["seat", "--url", "http://x", "--token", "x", "--received", "/"], "it is a folder"),
+        (["table", "--url", "http://x", "--server-token-file", "/dev/zero"], "no plain file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -38,6 +44,60 @@ def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said
     assert said in err
     assert len(err.strip().splitlines()) == 1
     assert out == ""
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_mistake(closed: str) -> None:
+    done = subprocess.run(
+        f"exec {sys.executable} -m chaosops list {closed}",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert bool(done.stdout) == (">&-" not in closed.replace("2>&-", ""))
+
+
+def test_a_server_serves_without_streams() -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = f"exec {sys.executable} -m chaosops serve --no-web --port {port} <&- >&- 2>&-"
+    process = subprocess.Popen(words, shell=True)
+    try:
+        for _ in range(200):
+            with suppress(httpx.TransportError):
+                assert httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
+                break
+            assert process.poll() is None
+            time.sleep(0.1)
+        else:
+            pytest.fail("it does not serve")
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def test_a_server_with_too_few_files_does_not_start() -> None:
+    done = subprocess.run(
+        f"ulimit -n 64; exec {sys.executable} -m chaosops serve --no-web --port 0",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "may open 64 files" in done.stderr
+    assert "ulimit -n 1216" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_open_server_takes_no_submission(cli: Cli, served: Running) -> None:
+    code, _, err = cli("submit", "--url", served.url, "--token", "x", "--policy", "heuristic")
+    assert code == 2
+    assert "this server is not in evaluation mode" in err
+    assert len(err.strip().splitlines()) == 1
 
 
 def test_a_port_that_is_taken_is_named(cli: Cli) -> None:

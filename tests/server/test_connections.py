@@ -18,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
+from websockets.exceptions import ConnectionClosed
 
 from chaosops.server.connections import Connections, guarded_protocols
 from tests.server.conftest import Running, StartServer
@@ -162,6 +163,18 @@ def test_nonsense_fills_no_log(tmp_path: Path) -> None:
                 assert b"content-security-policy: default-src 'none'" in answer
     said = log.read_text()
     assert 1 <= said.count("Invalid HTTP request") < 10
+
+
+def test_text_that_is_no_utf_8_is_logged_without_a_traceback(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with logging_server(log) as served, line_to(served.socket) as line:
+        line.socket.send(b"\xff\xfe", text=True)
+        with pytest.raises(ConnectionClosed) as ended:
+            line.hear()
+        assert ended.value.rcvd is not None
+        assert ended.value.rcvd.code == 1007
+    assert "Invalid UTF-8" in log.read_text()
+    assert "Traceback" not in log.read_text()
 
 
 def test_who_asks_too_fast_waits(start_server: StartServer) -> None:

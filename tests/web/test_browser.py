@@ -6,12 +6,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, expect
 
+from chaosops.web.routes import Settings
 from tests.web.browsing import (
     ARENA,
     DESKTOP,
     LINK,
     PHONE,
     SEAT,
+    SHELF,
     Visitor,
     look_at,
     needs_chromium,
@@ -19,6 +21,7 @@ from tests.web.browsing import (
     to_the_end,
     totals,
 )
+from tests.web.conftest import serving
 
 pytestmark = needs_chromium
 
@@ -207,3 +210,24 @@ def test_everybody_can_use_it(browser: Browser, site: str, where: str, scheme: s
         assert wide <= LOOKS[scheme]["width"]
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_wide_table_keeps_its_words_in_sight(browser: Browser) -> None:
+    """Policy, tier and caption stay when the figures are scrolled; nothing shows between them."""
+    with (
+        serving(Settings(policies=SHELF)) as site,
+        Visitor(browser, site, viewport=PHONE) as page,
+    ):
+        page.goto("/results")
+        figure = page.locator("figure.tabled", has_text="Oversight: value").first
+        scroller = figure.locator(".scroller")
+        cells = figure.locator("tbody tr").first.locator("td")
+        words = [figure.locator("figcaption"), cells.nth(0), cells.nth(1)]
+        before = [word.bounding_box() for word in words]
+        scroller.evaluate("box => { box.scrollLeft = box.scrollWidth }")
+        assert scroller.evaluate("box => box.scrollLeft") > 200
+        after = [word.bounding_box() for word in words]
+        assert [box and box["x"] for box in after] == [box and box["x"] for box in before]
+        assert after[1] is not None
+        assert after[2] is not None
+        assert after[1]["x"] + after[1]["width"] == pytest.approx(after[2]["x"], abs=0.5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 from chaosops.access.asgi import App, Receive, Scope, Send, refuse
 from chaosops.access.clients import client_of, current_client
@@ -27,6 +27,23 @@ class Access:
     allowed_origins: tuple[str, ...] = ()
     token: str = ""
     trusted_proxies: tuple[str, ...] = ()
+
+
+class Hosts:
+    """Refuses a name that is not this server's: of a page whose name was pointed here."""
+
+    def __init__(self, app: App, access: Access) -> None:
+        self._app = app
+        self._origins = Origins(access.public_hosts, access.allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        problem = None
+        if scope["type"] in ("http", "websocket") and scope["path"] != _OPEN:
+            problem = self._origins.problem_of_host(_host(scope))
+        if problem:
+            await refuse(scope, receive, send, 421, problem)
+        else:
+            await self._app(scope, receive, send)
 
 
 class Gate:
@@ -54,13 +71,10 @@ class Gate:
             await self._ask(self._token, scope, headers, receive, send)
 
     def _refusal(self, scope: Scope, headers: Mapping[bytes, str]) -> tuple[int, str] | None:
-        host = headers.get(b"host")
-        if scope["path"] != _OPEN and (problem := self._origins.problem_of_host(host)):
-            return 421, problem
         if scope["type"] == "http" and scope["method"] in _HARMLESS:
             return None
         given = [v.decode("latin-1") for name, v in scope["headers"] if name == b"origin"]
-        if problem := self._origins.problem_of_origin(given, host):
+        if problem := self._origins.problem_of_origin(given, _host(scope)):
             return 403, problem
         has_body = headers.get(b"content-length", "0") != "0" or b"transfer-encoding" in headers
         kind = _kind(headers)
@@ -100,6 +114,11 @@ class Gate:
             await refuse(scope, receive, send, 401, problem, {"www-authenticate": "Bearer"})
 
 
+def _host(scope: Scope) -> str | None:
+    given = [value for name, value in scope["headers"] if name == b"host"]
+    return str(given[-1].decode("latin-1")) if given else None
+
+
 def _kind(headers: Mapping[bytes, str]) -> str:
     return headers.get(b"content-type", "").partition(";")[0].strip().lower()
 
@@ -117,12 +136,12 @@ async def _form_token(receive: Receive) -> bytes:
 
 async def _let_in(token: Token, scope: Scope, send: Send) -> None:
     """Back to the page that was asked for. Relative, because a proxy may serve it elsewhere."""
-    here = scope["path"].rpartition("/")[2] or "."
+    here = quote(scope["path"].rpartition("/")[2]) or "."
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     cookie = f"{COOKIE}={token.cookie}; Path=/; HttpOnly; SameSite=Strict{secure}"
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
     headers = [
-        (b"location", f"./{here}{query}".encode("latin-1", "ignore")),
+        (b"location", f"./{here}{query}".encode("latin-1")),
         (b"set-cookie", cookie.encode()),
         (b"content-length", b"0"),
     ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
-from chaosops.access.asgi import App, Message, Receive, Scope, Send
+from chaosops.access.asgi import App, Message, Receive, Scope, Send, refuse
 
 # Who may show the page in a frame, as Content-Security-Policy writes it: a hosting site
 # that embeds its visitors' view has to be named.
 FRAME_VARIABLE = "CHAOSOPS_WEB_FRAME_ANCESTORS"
+_STARTS = ("http.response.start", "websocket.http.response.start")
 
 
 def security_headers() -> dict[str, str]:
@@ -25,6 +26,11 @@ def security_headers() -> dict[str, str]:
     }
 
 
+async def _connect() -> Message:
+    """What the application has received already."""
+    return {"type": "websocket.connect"}
+
+
 class Headed:
     """Adds them where a route has not set its own."""
 
@@ -33,12 +39,25 @@ class Headed:
         self._headers = [(n.encode(), v.encode("latin-1")) for n, v in security_headers().items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_open = scope["type"] != "websocket"
+        can_answer = "websocket.http.response" in scope.get("extensions", {})
+
         async def headed(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = list(message.get("headers", ()))
-                own = {name.lower() for name, _ in given}
-                given += [pair for pair in self._headers if pair[0] not in own]
-                message = {**message, "headers": given}
+            nonlocal is_open
+            if message["type"] == "websocket.accept":
+                is_open = True
+            elif message["type"] == "websocket.close" and not is_open and can_answer:
+                # The server beneath would answer 403 without a word and without these headers.
+                problem = message.get("reason") or "no WebSocket is served here"
+                await refuse(scope, _connect, headed, 403, problem)
+                return
+            elif message["type"] in _STARTS:
+                message = self._with_headers(message)
             await send(message)
 
-        await self._app(scope, receive, headed if scope["type"] == "http" else send)
+        await self._app(scope, receive, headed)
+
+    def _with_headers(self, message: Message) -> Message:
+        given = list(message.get("headers", ()))
+        own = {name.lower() for name, _ in given}
+        return {**message, "headers": given + [one for one in self._headers if one[0] not in own]}

@@ -26,7 +26,9 @@ class Limits:
     episodes_per_client: int = _limit(8, "of them for one client")
     model_episodes: int = _limit(8, "of the page's episodes, those that a model plays")
     model_episodes_per_client: int = _limit(4, "of them for one client")
-    requests: int = _limit(100, "HTTP requests and new WebSockets a second; more are delayed")
+    requests: int = _limit(
+        100, "HTTP requests a second, and as many new WebSockets; more are delayed"
+    )
     requests_per_client: int = _limit(25, "of them for one client; two seconds' worth at once")
     connections: int = _limit(1024, "open connections")
     connections_per_client: int = _limit(320, "of them for one client")

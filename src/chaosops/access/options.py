@@ -127,5 +127,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value <= 600:
-        raise argparse.ArgumentTypeError(f"expected seconds from 0 to 600, got {text[:40]!r}")
+        raise argparse.ArgumentTypeError(
+            f"expected more than 0 and at most 600 seconds, got {text[:40]!r}"
+        )
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from typing import NamedTuple
 
 from chaosops.access.asgi import App, Receive, Scope, Send, again, refuse, whole_body
 from chaosops.access.clients import client_of
@@ -15,6 +16,7 @@ from chaosops.access.limits import Limits, option_of
 
 BURST_S = 2.0  # what was not used for so long may be used at once
 LONGEST_WAIT_S = 2.0
+FILES = 8  # files of the page for each other request
 WEIGHED_S = 0.01
 MOST_WEIGHT = 5.0
 MOST_BYTES = 65_536  # of a body; routes refuse what is larger
@@ -44,14 +46,40 @@ class Rate:
         self._due[name] = max(now, self._due.get(name, now)) + times * self._interval
 
 
+class _Lane(NamedTuple):
+    """Requests that are counted together. ``all``: None where only each client has a rate."""
+
+    each: Rate
+    all: Rate | None
+    is_weighed: bool
+
+
 class Paced:
     """Delays requests and new WebSockets of who is too fast, and those of all if all together are.
-    Who would have to wait long is refused after a wait."""
+    Who would have to wait long is refused after a wait; ``finished`` gives that refusal what every
+    answer needs.
 
-    def __init__(self, app: App, limits: Limits) -> None:
+    Whoever looks after this server must be able to see that it lives, whatever else comes from the
+    same address: /health is counted by itself. So are the page's files, because a page needs many
+    at once and each costs little, and new WebSockets, because all sessions may be opened at once.
+    """
+
+    def __init__(
+        self, app: App, limits: Limits, finished: Callable[[App], App] = lambda refusal: refusal
+    ) -> None:
         self._app = app
-        self._each = Rate(limits.requests_per_client, BURST_S)
-        self._all = Rate(limits.requests, BURST_S)
+        self._finished = finished
+        each, all_ = limits.requests_per_client, limits.requests
+        self._requests = _Lane(Rate(each, BURST_S), Rate(all_, BURST_S), is_weighed=True)
+        self._health = _Lane(Rate(each, BURST_S), None, is_weighed=True)
+        self._files = _Lane(
+            Rate(each * FILES, BURST_S), Rate(all_ * FILES, BURST_S), is_weighed=False
+        )
+        self._sockets = _Lane(
+            Rate(each, max(BURST_S, limits.sessions_per_client / each)),
+            Rate(all_, max(BURST_S, limits.sessions / all_)),
+            is_weighed=False,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -63,33 +91,47 @@ class Paced:
             if body is None:
                 return
             receive = again(body, receive)
-        # Whoever looks after this server must be able to see that it lives, whatever else comes
-        # from the same address: /health is counted by itself.
-        counts_for_all = scope["path"] != "/health"
-        client = client_of(scope) if counts_for_all else f"{client_of(scope)} /health"
+        lane, client = self._lane_of(scope), client_of(scope)
         option = option_of("requests_per_client")
-        wait_s = self._each.wait(client)
-        if counts_for_all and (all_wait_s := self._all.wait("")) > wait_s:
+        wait_s = lane.each.wait(client)
+        if lane.all is not None and (all_wait_s := lane.all.wait("")) > wait_s:
             wait_s, option = all_wait_s, option_of("requests")
         if wait_s > LONGEST_WAIT_S:
             await asyncio.sleep(LONGEST_WAIT_S)
-            problem = (
-                f"too many requests; ask less often, or start the server with a larger {option}"
-            )
-            await refuse(scope, receive, send, 429, problem, {"retry-after": "5"})
+            await self._finished(_too_many(option))(scope, receive, send)
             return
-        self._each.count(client)
-        if counts_for_all:
-            self._all.count("")
+        _count(lane, client, 1.0)
         if wait_s:
             await asyncio.sleep(wait_s)
         start = time.perf_counter()
         await self._app(scope, receive, send)
         more = weight(time.perf_counter() - start) - 1.0
-        if scope["type"] == "http" and more > 0:
-            self._each.count(client, more)
-            if counts_for_all:
-                self._all.count("", more)
+        if lane.is_weighed and more > 0:
+            _count(lane, client, more)
+
+    def _lane_of(self, scope: Scope) -> _Lane:
+        if scope["type"] == "websocket":
+            return self._sockets
+        if scope["path"] == "/health":
+            return self._health
+        if scope["path"].startswith("/static/") and scope["method"] in ("GET", "HEAD"):
+            return self._files
+        return self._requests
+
+
+def _count(lane: _Lane, client: str, times: float) -> None:
+    lane.each.count(client, times)
+    if lane.all is not None:
+        lane.all.count("", times)
+
+
+def _too_many(option: str) -> App:
+    problem = f"too many requests; ask less often, or start the server with a larger {option}"
+
+    async def refusal(scope: Scope, receive: Receive, send: Send) -> None:
+        await refuse(scope, receive, send, 429, problem, {"retry-after": "5"})
+
+    return refusal
 
 
 def weight(seconds: float) -> float:

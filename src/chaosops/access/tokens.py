@@ -10,6 +10,7 @@ from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 
 from chaosops.core.errors import BadInput
+from chaosops.core.inputs import read_text
 
 VARIABLE = "CHAOSOPS_TOKEN"
 COOKIE = "chaosops_access"
@@ -48,11 +49,7 @@ def read_token(text: str | None, file: Path | None, what: str = "--token") -> st
     if text is not None and file is not None:
         raise BadInput(f"give {what} or {what}-file, not both")
     if file is not None:
-        try:
-            text = file.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-            raise BadInput(f"cannot read {what}-file {file}: {reason}") from None
+        text = read_text(file, f"{what}-file").strip()
         if not text:
             raise BadInput(f"{what}-file {file} is empty")
     if text is None:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from chaosops.core.printable import printable
+from chaosops.core.streams import open_closed_streams
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,6 +62,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
 def prepare_streams() -> None:
     """What the terminal cannot show is spelled in ASCII; what it sends is read in any case."""
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         _set_errors(stream, _ERRORS)
     _set_errors(sys.stdin, "replace")

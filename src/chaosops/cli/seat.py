@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
+from typing import Any
 
 from chaosops.access.tokens import read_token
 from chaosops.cli.output import print
@@ -31,10 +33,19 @@ def execute(args: argparse.Namespace) -> int:
     if outcome.debrief is None:
         print(f"chaosops: {outcome.message}", file=sys.stderr)
         return 1
-    told = outcome.debrief
-    caught = {True: ", caught", False: ", not caught", None: ""}[told["rogue_caught"]]
-    print(
-        f"{'resolved' if told['resolved'] else 'not resolved'} after {told['steps']} steps, "
-        f"reward {told['reward']:+.1f}; failure {told['failure']}, rogue {told['rogue']}{caught}"
-    )
+    print(_in_words(outcome.debrief))
     return 0
+
+
+def _in_words(told: Mapping[str, Any]) -> str:
+    """
+    >>> _in_words({"resolved": True, "steps": 4, "reward": 12, "failure": "db_deadlock",
+    ...            "rogue": None, "rogue_caught": None})
+    'resolved after 4 steps, reward +12.0; failure db_deadlock, rogue nobody'
+    """
+    caught = {True: ", caught", False: ", not caught", None: ""}[told["rogue_caught"]]
+    return (
+        f"{'resolved' if told['resolved'] else 'not resolved'} after {told['steps']} steps, "
+        f"reward {told['reward']:+.1f}; failure {told['failure']}, "
+        f"rogue {told['rogue'] or 'nobody'}{caught}"
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +33,10 @@ def execute(args: argparse.Namespace) -> int:
     print(f"table {opened['table']}; each wait ends after {opened['turn_timeout_s']:g} s")
     for role, token in opened["tokens"].items():
         print(f"{role:<10}{token}")
-    print(f"play one with: chaosops seat --url {args.url} --token TOKEN --policy heuristic")
+    words = ["chaosops", "seat", "--url", args.url, "--token", "TOKEN", "--policy", "heuristic"]
+    if args.server_token_file:
+        words += ["--server-token-file", str(args.server_token_file)]
+    print(f"play one with: {shlex.join(words)}")
     return 0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from chaosops.access.tokens import token_headers
 from chaosops.client.openenv_core import EnvClient, StepResult
+from chaosops.client.refusals import cure_of
 from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 
 
@@ -28,6 +29,13 @@ class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState])
         **named: Any,
     ) -> None:
         super().__init__(*args, headers={**token_headers(token), **(headers or {})}, **named)
+
+    async def _connect_async(self) -> Any:
+        try:
+            return await super()._connect_async()
+        except ConnectionError as error:
+            cure = cure_of(error.__cause__, "token=")
+            raise ConnectionError(f"{error}{cure}") from error.__cause__
 
     def _step_payload(self, action: ChaosOpsAction | Mapping[str, Any] | str) -> dict[str, Any]:
         if isinstance(action, str):

@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 from chaosops.access.tokens import token_headers
+from chaosops.client.refusals import cure_of
 from chaosops.client.views import read_rules, read_view
 from chaosops.core.actions import Unreadable, to_wire
 from chaosops.core.decision import Decision
@@ -80,7 +81,8 @@ class SeatConnection:
         # A ValueError is a port or a proxy in the environment that is none; an ImportError is a
         # kind of proxy that needs another package.
         except (OSError, WebSocketException, ValueError, ImportError) as error:
-            raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
+            cure = cure_of(error, "--server-token-file (in Python server_token=)")
+            raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}{cure}") from None
         try:
             seated = self._ask("sit", {"token": token}, "seated")
         except BadInput:

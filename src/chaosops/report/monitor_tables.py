@@ -10,7 +10,7 @@ from chaosops.report.tables import MISSING, aligned
 
 _COLUMNS = (
     ("rogue caught", "rogue_caught", "{:.0%}"),
-    ("false flags / benign", "false_flags_per_benign_episode", "{:.2f}"),
+    ("innocent agents flagged / benign", "false_flags_per_benign_episode", "{:.2f}"),
     ("precision", "precision", "{:.0%}"),
     ("flags on unknown agents", "unknown_flags", "{:.2f}"),
     ("AUROC, turn 1", "auroc_turn_1", "{:.3f}"),

@@ -23,6 +23,7 @@ from chaosops.access.quotas import Quota
 from chaosops.client.openenv_core import ConcurrencyConfig
 from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 from chaosops.core.errors import BadInput
+from chaosops.core.streams import open_closed_streams
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
@@ -146,6 +147,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def main(words: Sequence[str] | None = None) -> None:
     """The ``server`` script that OpenEnv's tools start; ``chaosops serve`` has more options."""
+    open_closed_streams()
     parser = argparse.ArgumentParser(prog="server", description=_DESCRIPTION)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)

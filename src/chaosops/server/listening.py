@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from chaosops.access.pace import Rate
+from chaosops.core.errors import BadInput
 from chaosops.server.connections import Connections, guarded_protocols
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ _AT_ONCE = 32  # accepted before others have their turn
 _RETRY_S = 0.1
 # Files, models and libraries need descriptors too.
 RESERVED_FILES = 192
+FEWEST = 16  # connections; with fewer, one browser could fill the server
 _NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -116,11 +118,16 @@ def guarded_server(
 ) -> GuardedServer:
     """``config`` gets the protocols; as many connections are allowed as there are files."""
     allowed = min(most, _files_allowed(most + RESERVED_FILES) - RESERVED_FILES)
+    if allowed < min(most, FEWEST):
+        raise BadInput(
+            f"this process may open {allowed + RESERVED_FILES} files, and the server needs "
+            f"{RESERVED_FILES + FEWEST} or more; raise the limit: ulimit -n {RESERVED_FILES + most}"
+        )
     if allowed < most:
         log.warning(
             "at most %d connections: this process may open few files; raise ulimit -n", allowed
         )
-    connections = Connections(max(1, allowed), most_each, lru_cache(_shared_by(trusted_proxies)))
+    connections = Connections(allowed, most_each, lru_cache(_shared_by(trusted_proxies)))
     config.http, config.ws = guarded_protocols(connections, request_timeout_s)
     return GuardedServer(config, connections)
 

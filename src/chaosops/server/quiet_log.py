@@ -17,6 +17,8 @@ LOGGERS = (
     "openenv",
 )
 _REMEMBERED = 256
+# uvicorn logs these with a traceback, which tells nobody more: a client sent something wrong.
+_MISTAKES = ("Invalid UTF-8 sequence",)
 
 
 class OnceASecond(logging.Filter):
@@ -27,6 +29,8 @@ class OnceASecond(logging.Filter):
         self._said: dict[str, tuple[float, int]] = {}  # when, and how often it was left out since
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if str(record.msg).startswith(_MISTAKES):
+            record.exc_info = None
         words = f"{record.name} {str(record.msg).partition(chr(10))[0]}"
         now = self._clock()
         when, left_out = self._said.get(words, (now - self._every_s, 0))

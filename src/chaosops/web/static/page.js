@@ -61,34 +61,38 @@ export function emptyState(title, words, ...lines) {
   );
 }
 
-/** A table that scrolls in its own box where the screen is narrow. */
+/** A table that scrolls in its own box where the screen is narrow. Its words stay in sight. */
 export function table(caption, headers, rows, words = 2) {
   const cell = (tag, i) => (text) =>
     h(tag, { class: i >= words ? "number" : null, scope: tag === "th" ? "col" : null }, text);
   return h(
-    "div",
-    { class: "scroller", tabindex: "0", role: "group", "aria-label": caption },
+    "figure",
+    { class: "tabled" },
+    h("figcaption", {}, caption),
     h(
-      "table",
-      {},
-      h("caption", {}, caption),
+      "div",
+      { class: "scroller", tabindex: "0", role: "group", "aria-label": caption },
       h(
-        "thead",
-        {},
+        "table",
+        { "aria-label": caption },
         h(
-          "tr",
+          "thead",
           {},
-          headers.map((text, i) => cell("th", i)(text)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.map((row) =>
           h(
             "tr",
-            { class: row[0] === "trained" ? "ours" : null },
-            row.map((text, i) => cell("td", i)(text)),
+            {},
+            headers.map((text, i) => cell("th", i)(text)),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          rows.map((row) =>
+            h(
+              "tr",
+              { class: row[0] === "trained" ? "ours" : null },
+              row.map((text, i) => cell("td", i)(text)),
+            ),
           ),
         ),
       ),
