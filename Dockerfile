@@ -37,7 +37,7 @@ USER chaosops
 ENV CHAOSOPS_HOME=/home/chaosops/models \
     CHAOSOPS_THREADS=2 \
     CHAOSOPS_WEB_FRAME_ANCESTORS="'self' https://huggingface.co"
-# One episode converts the adapter as well, so that no visitor waits for it.
+# One episode shows that the model plays here.
 RUN chaosops weights && chaosops run --policy trained --max-steps 3
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=3s --start-period=20s \

@@ -44,8 +44,28 @@ def load_team(text: str) -> Team:
     >>> load_team("oversight=random,others=oracle").seats[Role.DEV].name
     'oracle'
     """
-    if text.partition("=")[0].strip() not in (*Role, "others") and _is_one_policy(text):
+    if _is_one_policy(text):
         return Team.of(load_policy(text))
+    named = _named(text)
+    # One instance per policy: a model that takes three seats is loaded once and asked once.
+    loaded = {policy: load_policy(policy) for policy in named.values()}
+    return Team({role: loaded[name] for role, name in seat_names(text).items()}, text)
+
+
+def seat_names(text: str) -> dict[Role, str]:
+    """The name of the policy in each role; nothing is loaded, and none of them need exist.
+
+    >>> seat_names("oversight=random,others=oracle")[Role.DEV]
+    'oracle'
+    """
+    if _is_one_policy(text):
+        return dict.fromkeys(Role, text)
+    named = _named(text)
+    return {role: named[role] if role in named else named["others"] for role in Role}
+
+
+def _named(text: str) -> dict[str, str]:
+    """What a team's text says, by role and for the others."""
     named: dict[str, str] = {}
     for part in text.split(","):
         role, _, policy = (word.strip() for word in part.partition("="))
@@ -59,13 +79,13 @@ def load_team(text: str) -> Team:
         raise BadInput(
             f"team {text!r} leaves out {', '.join(missing)}; name them, or others=POLICY"
         )
-    # One instance per policy: a model that takes three seats is loaded once and asked once.
-    loaded = {policy: load_policy(policy) for policy in named.values()}
-    return Team({role: loaded[named.get(role) or named["others"]] for role in Role}, text)
+    return named
 
 
 def _is_one_policy(text: str) -> bool:
     """A model's options have an ``=`` too; a team has one before any colon or slash."""
+    if text.partition("=")[0].strip() in (*Role, "others"):
+        return False
     return "=" not in re.split(r"[:/+]", text, maxsplit=1)[0]
 
 

@@ -20,11 +20,11 @@ from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import RESULTS_NAME, Results, save
+from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results, save
 from chaosops.packs import load_pack, read_tier
 from chaosops.recording import write_recording
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
-from chaosops.report.written import DERIVED, derived_files, judged
+from chaosops.report.written import derived_files, judged
 
 CLASSIC_POLICIES = ["random", "keyword", "heuristic", "oracle"]
 SAVED = "episodes"  # recordings of language models, in OUT

@@ -19,7 +19,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, same_file
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import locked
-from chaosops.policies.llm.spec import split_revision
+from chaosops.policies.llm.spec import require_hub_name, split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
 from chaosops.report.run_record import COST
@@ -111,6 +111,7 @@ def _base(recipe: Recipe) -> Path:
         require_local(name)
         return embedded_dense()
     if kind == "hf":
+        require_hub_name(name)
         return Path("@".join(filter(None, split_revision(name))))
     folder = expanded(recipe.base)
     if not (folder / "config.json").is_file():

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
+from chaosops.evaluation.findings import Finding
 from chaosops.evaluation.journal import JOURNAL_NAME
-from chaosops.evaluation.results import RESULTS_NAME, Results
-from chaosops.evaluation.secret import read_secret
+from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
+from chaosops.evaluation.secret import Secret, read_secret
 from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
 from chaosops.report.written import derived_files, judged
@@ -26,10 +27,8 @@ def execute(args: argparse.Namespace) -> int:
     # All places are named before any is played: an error comes early.
     places = list(dict.fromkeys(place for given in args.places for place in _places(given)))
     secret = read_secret(args.secret, private=False) if args.secret else None
-    reports = [_verify(place) for place in places]
-    if secret is not None:
-        for report in reports:
-            verify_private(report, secret)
+    reports = [_verify(place, secret, alone=len(places) == 1) for place in places]
+    reports += [Report(of, notes=notes) for of in args.places if (notes := _skipped(of))]
     found = sum(len(report.findings) for report in reports)
     if args.json:
         print(json.dumps([report.to_wire() for report in reports], indent=1))
@@ -62,7 +61,36 @@ def _places(given: Path) -> Iterator[Path]:
     yield from recordings
 
 
-def _verify(place: Path) -> Report:
+def _skipped(given: Path) -> list[str]:
+    """What a reader may take for verified, and is not."""
+    if not given.is_dir():
+        return []
+    notes = []
+    for folder in (given, *sorted(path for path in given.rglob("*") if path.is_dir())):
+        if folder.is_symlink() and folder != given:
+            notes.append(f"{folder} is a link to a folder: not verified, name it to verify it")
+            continue
+        held = {path.name for path in folder.iterdir()}
+        if held.isdisjoint((RESULTS_NAME, JOURNAL_NAME)) and (left := held & set(DERIVED)):
+            files = ", ".join(sorted(left))
+            notes.append(f"{folder} holds {files} without {RESULTS_NAME}: not verified")
+    return notes
+
+
+def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
+    try:
+        report = _verify_place(place)
+        if secret is not None:
+            verify_private(report, secret)
+    except BadInput as error:
+        if alone:
+            raise
+        # The other places are still told.
+        return Report(place, [Finding(place.name, f"cannot be verified: {error}")])
+    return report
+
+
+def _verify_place(place: Path) -> Report:
     if place.is_file():
         return verify_recording(place)
 

@@ -19,6 +19,7 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
 from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import Policy, Seat
+from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.view import RoleView
 
 MAX_MESSAGE_BYTES = 4_000_000
@@ -173,7 +174,10 @@ def decision_to_wire(decision: Decision) -> dict[str, Any]:
     """A reply that could not be read goes out as it was written: the world answers it."""
     if not isinstance(decision.action, Unreadable):
         return to_wire(decision.action)
-    return {"reply": "" if decision.exchange is None else decision.exchange.reply}
+    reply = "" if decision.exchange is None else decision.exchange.reply
+    if len(reply) > MAX_REPLY_CHARS:  # no server takes it; with the mark it stays unreadable
+        reply = reply[: MAX_REPLY_CHARS - 1] + "…"
+    return {"reply": reply}
 
 
 def _has_host(rest: str) -> bool:

@@ -17,6 +17,7 @@ from chaosops.core.errors import BadInput
 
 LINK_DIGITS = 32
 PROMPT_DIGITS = 16
+MOST_DIGITS = 20  # of 64 bits, with the sign
 
 
 def link(previous: str, record: Mapping[str, Any]) -> str:
@@ -36,14 +37,21 @@ def prompt_hash(prompt: Chat) -> str:
 
 
 def read_json(text: str | bytes) -> Any:
-    """JSON without NaN and infinity, which Python reads otherwise; ValueError for anything else.
+    """JSON that has one meaning: no NaN, no infinity, no number that a double or 64 bits cannot
+    hold, and no name twice in an object, of which Python keeps the last. ValueError otherwise.
 
     >>> read_json('{"suspicion": NaN}')
     Traceback (most recent call last):
     ValueError: NaN is no JSON number
     """
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return json.loads(
+            text,
+            parse_constant=_refuse,
+            parse_float=_finite,
+            parse_int=_bounded,
+            object_pairs_hook=_unrepeated,
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -55,6 +63,21 @@ def _refuse(constant: str) -> NoReturn:
 def _finite(text: str) -> float:
     number = float(text)
     return number if math.isfinite(number) else _refuse(text)
+
+
+def _bounded(text: str) -> int:
+    if len(text) > MOST_DIGITS or not -(2**63) <= (number := int(text)) < 2**63:
+        raise ValueError(f"a whole number of {len(text)} digits is too large")
+    return number
+
+
+def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice[:40]!a} stands twice in one object")
+    return content
 
 
 def _canonical(content: Any) -> bytes:

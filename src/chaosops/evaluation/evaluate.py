@@ -32,6 +32,8 @@ def evaluate(
         raise BadInput(f"each policy can be evaluated once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
+    if len(set(scenarios)) != len(scenarios):
+        raise BadInput("a scenario stands in the list more than once; name each of them once")
     loaded = {name: load_team(name) for name in policies}
     source = _source(scenarios)
     wires = [scenario.to_wire() for scenario in scenarios]

@@ -30,7 +30,7 @@ class Episode(NamedTuple):
         return cls(str(line.get("policy")), where, scenario.get("seed"))
 
     def __str__(self) -> str:
-        return f"{self.policy}, {self.tier}, seed {self.seed}"
+        return f"{plain(self.policy)}, {plain(self.tier)}, seed {shown(self.seed)}"
 
 
 class Finding(NamedTuple):
@@ -87,6 +87,15 @@ def same(recorded: Any, found: Any) -> bool:
     if float in kinds and kinds <= {int, float}:
         return math.isclose(recorded, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
     return type(recorded) is type(found) and bool(recorded == found)
+
+
+def plain(name: str) -> str:
+    """A name without anything that hides in it.
+
+    >>> plain("heuristic\\u200b")
+    'heuristic\\\\u200b'
+    """
+    return ascii(name)[1:-1]
 
 
 def shown(value: Any) -> str:

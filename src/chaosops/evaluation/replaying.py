@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from chaosops.core import episode as played
-from chaosops.core.actions import Action, Communicate, FlagRogue, Unreadable, to_wire
+from chaosops.core.actions import Action, Communicate, FlagRogue, is_failed_turn, to_wire
 from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.evaluation.claims import names_of, seat_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
 from chaosops.policies.llm.endpoint import action_schema, filled_in
-from chaosops.policies.llm.formats import FORMATS
+from chaosops.policies.llm.formats import FORMATS, Format
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import POLICY_NAMES, load_policy
 from chaosops.records import record_of, rendered_prompts, replay
@@ -27,20 +28,20 @@ from chaosops.rubrics import standard
 _BESIDE = ("policy", "status", "chain")
 
 
-def scripts_of(status: Mapping[str, Any]) -> dict[Role, Policy]:
-    """The scripted policies by role: they are functions of view and key, and can be asked again."""
+def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
+    """The scripted policies by role: they are functions of view and key, and can be asked again.
+
+    The team's name decides; a status is asked only about a name that is no policy of ours.
+    """
     scripts = {}
+    names = names_of(policy)
     for role in Role:
-        of = seat_status(status, role)
-        if of.get("kind") == "scripted" and of.get("policy") in POLICY_NAMES:
-            scripts[role] = load_policy(of["policy"])
+        name, of = names.get(role), seat_status(status, role)
+        if name not in POLICY_NAMES and of.get("kind") == "scripted":
+            name = of.get("policy")
+        if name in POLICY_NAMES:
+            scripts[role] = load_policy(str(name))
     return scripts
-
-
-def seat_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
-    """A team's status names each role; that of one policy is of all roles."""
-    of = status if "kind" in status else status.get(role.value)
-    return of if isinstance(of, Mapping) else {}
 
 
 def replay_line(
@@ -71,7 +72,7 @@ def replay_record(
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    scripts = scripts_of(status)
+    scripts = scripts_of(name.policy, status)
     again, problems = replay(
         record,
         check=lambda env, decision: (
@@ -99,16 +100,32 @@ def _check(env: Env, decision: Decision, scripts: Mapping[Role, Policy]) -> Iter
 
 
 def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
-    """Does the action stand in the reply? One that could not be read stands nowhere."""
+    """Is the action what the reply says, in the format that the prompt asks for?"""
     action, _, exchange = decision
-    if exchange is None or isinstance(action, Unreadable):
+    if exchange is None:
         return
-    if isinstance(action, Communicate) and action.message in exchange.reply:
-        return  # a local model's own words need no escapes
-    plain = filled_in(exchange.reply, action_schema(view.rules, view.role))
-    read = [known.read(view, exchange.reply) for known in FORMATS.values()]
-    if _unsure(action) not in [_unsure(of) for of in (*read, parse(plain or ""))]:
+    if is_failed_turn(action):
+        fits = exchange.reply == ""
+    else:
+        asked = [of for of in FORMATS.values() if of.messages(view) == exchange.question]
+        # A prompt in no format is told elsewhere.
+        fits = any(_unsure(action) in _readings(of, view, exchange.reply) for of in asked)
+        fits = fits or not asked
+    if not fits:
         yield f"the reply {shown(exchange.reply)} is not the action {shown(to_wire(action))}"
+
+
+def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Action]:
+    """What a reply means where it was written freely, in a server's form, or in a local model's
+    own words, which need no escapes."""
+    yield _unsure(reply_format.read(view, reply))
+    if reply_format.name == "json":
+        plain = filled_in(reply, action_schema(view.rules, view.role))
+        if plain is not None:
+            yield _unsure(parse(plain))
+    opening = reply_format.opening(view)
+    if opening and reply.startswith(opening) and reply.endswith('"}'):
+        yield Communicate(reply[len(opening) : -2])
 
 
 def _unsure(action: Action) -> Action:

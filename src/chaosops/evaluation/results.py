@@ -21,6 +21,8 @@ from chaosops.evaluation.statistics import mean, mean_ci95
 PACKED_COMMIT = "COMMIT"
 
 RESULTS_NAME = "results.json"
+# The files beside it that follow from it.
+DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Results:
         return [tier for tier in Tier if tier in played]
 
     def is_arena(self) -> bool:
-        return "arena" in self.manifest["packs"]
+        """By what was played: a manifest may say anything."""
+        return any(e.scenario.pack == "arena" for of in self.episodes.values() for e in of)
 
     def of_tier(self, policy: str, tier: Tier) -> list[Episode]:
         return [e for e in self.episodes[policy] if e.scenario.tier is tier]

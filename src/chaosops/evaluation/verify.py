@@ -17,7 +17,6 @@ from chaosops.core import episode as played
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
-from chaosops.core.vocabulary import Role
 from chaosops.evaluation.chains import (
     agreement,
     check_recording,
@@ -25,17 +24,22 @@ from chaosops.evaluation.chains import (
     results_chain,
     statuses,
 )
+from chaosops.evaluation.claims import (
+    check_job,
+    check_manifest,
+    check_status,
+    check_stopped,
+    present_pack,
+)
 from chaosops.evaluation.evaluate import coverage
-from chaosops.evaluation.findings import Episode, Finding, differences, shown
+from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.lines import first_link
-from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of, seat_status
-from chaosops.evaluation.results import RESULTS_NAME, Results
+from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
+from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
 from chaosops.evaluation.stored import Line, read_journal, read_results
-from chaosops.packs import load_pack
-from chaosops.policies.registry import POLICY_NAMES, load_policy
 from chaosops.recording import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
@@ -70,6 +74,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     if not (folder / RESULTS_NAME).is_file():
         assert journal is not None, "the caller has looked"
         _verify_stopped(report, *journal, progress)
+        report.findings += _unwanted(folder, DERIVED)
         return report
     manifest, lines = read_results(folder / RESULTS_NAME)
     report.head = manifest["chain"].get("head")
@@ -79,7 +84,8 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     else:
         report.findings += journal_chain(*journal)
         report.findings += agreement(manifest, lines, *journal)
-    report.findings += _manifest(manifest, lines)
+        report.findings += check_job(RESULTS_NAME, journal[0]["job"], lines)
+    report.findings += check_manifest(RESULTS_NAME, manifest, lines)
     episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
     if episodes is not None:
         report.findings += _derived(folder, Results(manifest, episodes), derive)
@@ -91,6 +97,7 @@ def stored_results(folder: Path, progress: Progress) -> Results:
     manifest, lines = read_results(folder / RESULTS_NAME)
     report = Report(folder)
     report.findings += results_chain(manifest, lines)
+    report.findings += check_manifest(RESULTS_NAME, manifest, lines)
     episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
     if report.findings or episodes is None:
         raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
@@ -105,6 +112,7 @@ def _verify_stopped(
     job = header["job"]
     report.head = str(lines[-1].get("chain")) if lines else first_link(job)
     known = {**job, "policies": statuses(job, lines)}
+    report.findings += check_stopped(JOURNAL_NAME, job, lines)
     _replay_all(report, JOURNAL_NAME, known, lines, progress)
 
 
@@ -134,6 +142,8 @@ def verify_recording(path: Path) -> Report:
     else:
         report.findings += check_recording(path.name, content)
     status = manifest.get("policy_status")
+    if status is not None:
+        report.findings += check_status(path.name, str(record.get("team")), status)
     try:
         found = replay_record(path.name, record, status if isinstance(status, dict) else {})[1]
     except BadInput as error:
@@ -142,38 +152,6 @@ def verify_recording(path: Path) -> Report:
     report.notes += _worlds({str(record["scenario"]["pack"]): record["pack_hash"]})
     report.episodes = 1
     return report
-
-
-def _manifest(manifest: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
-    """What the manifest says about the episodes, and the scripts' statuses."""
-    by_policy: dict[str, list[Any]] = {}
-    for line in lines:
-        by_policy.setdefault(str(line.get("policy")), []).append(line.get("scenario"))
-    if list(by_policy) != list(manifest["policies"]):
-        names = [", ".join(of) for of in (manifest["policies"], by_policy)]
-        yield Finding(
-            RESULTS_NAME, f"the manifest's policies are {names[0]}, the episodes' {names[1]}"
-        )
-    first = next(iter(by_policy.values()), [])
-    for policy, scenarios in by_policy.items():
-        if scenarios != first:
-            yield Finding(
-                RESULTS_NAME, f"{policy} has other scenarios than {next(iter(by_policy))}"
-            )
-    for policy, status in manifest["policies"].items():
-        yield from _script_status(policy, status)
-
-
-def _script_status(policy: str, status: Mapping[str, Any]) -> Iterator[Finding]:
-    for role in Role:
-        of = seat_status(status, role)
-        name = policy if policy in POLICY_NAMES else of.get("policy")
-        if name not in POLICY_NAMES:
-            continue
-        for found in differences(dict(of), dict(load_policy(name).status())):
-            yield Finding(RESULTS_NAME, f"the manifest's status of {policy}: {found.words()}")
-        if "kind" in status:
-            return  # one policy in all roles
 
 
 def _replay_all(
@@ -186,7 +164,7 @@ def _replay_all(
     """The episodes as this world plays them; None where some cannot be played at all."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
     report.notes += _worlds(hashes)
-    scripts = {policy: scripts_of(of) for policy, of in manifest["policies"].items()}
+    scripts = {policy: scripts_of(policy, of) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
     whole = True
     for done, line in enumerate(lines, 1):
@@ -214,11 +192,12 @@ def _coverage(manifest: Mapping[str, Any], scenarios: Sequence[Scenario]) -> Ite
 
 
 def _worlds(hashes: Mapping[str, str]) -> list[str]:
-    present = {name: load_pack(name).content_hash() for name in hashes}
+    present = {name: present_pack(name) for name in hashes}
     return [
-        f"pack {name} was {hashes[name]}, this is {now}: what does not replay may be due to that"
+        f"pack {name} was {shown(hashes[name])}, this is {now['hash']}: what does not replay may "
+        "be due to that"
         for name, now in present.items()
-        if now != hashes[name]
+        if now is not None and now["hash"] != hashes[name]
     ]
 
 
@@ -229,6 +208,7 @@ def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding
         # A manifest without its fields, or policies that did not play the same.
         yield Finding(RESULTS_NAME, f"the files beside it cannot be recomputed: {error!r}")
         return
+    yield from _unwanted(folder, [name for name in DERIVED if name not in wanted])
     for name, text in wanted.items():
         path = folder / name
         if not path.is_file():
@@ -249,6 +229,12 @@ def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding
             yield Finding(name, _line_difference(recorded.splitlines(), text.splitlines()))
 
 
+def _unwanted(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
+    for name in names:
+        if (folder / name).exists():
+            yield Finding(name, "does not follow from these episodes: it should not exist")
+
+
 def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
     """Policy and tier of the row that a path leads into, and how far into the path it lies."""
     for depth, part in enumerate(path, 1):
@@ -257,7 +243,7 @@ def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
         except (KeyError, IndexError, TypeError):
             break
         if isinstance(rows, dict) and "policy" in rows and "tier" in rows:
-            return f"{rows['policy']}, {rows['tier']}: ", depth
+            return plain(f"{rows['policy']}, {rows['tier']}: "), depth
     return "", 0
 
 

@@ -6,10 +6,8 @@ import json
 
 from chaosops.core.printable import printable
 from chaosops.evaluation.judge import Judgement, judge_monitors
-from chaosops.evaluation.results import Results
+from chaosops.evaluation.results import MONITOR, SUMMARY, TABLE, Results
 from chaosops.report import monitor_tables, tables
-
-DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 
 
 def judged(results: Results) -> Judgement | None:

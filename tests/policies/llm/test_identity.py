@@ -8,8 +8,6 @@ import os
 import shutil
 import socket
 import struct
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ from chaosops.packs import make_scenario
 from chaosops.policies.llm import densify, weights
 from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity, read_adapter
 from chaosops.policies.llm.digests import sha256_of, unchanged
-from chaosops.policies.llm.lora_gguf import adapter_gguf
+from chaosops.policies.llm.lora_gguf import convert
 from chaosops.policies.protocol import Seat
 from chaosops.policies.registry import load_policy
 from chaosops.trained import trained_adapter
@@ -136,42 +134,76 @@ def copy_of_trained(folder: Path, **changes: Any) -> Path:
     return folder
 
 
-def test_an_adapter_with_another_scale_is_another_adapter(home: Path, tmp_path: Path) -> None:
-    base = weights.embedded_gguf()
+def test_an_adapter_with_another_scale_is_another_adapter(tmp_path: Path) -> None:
     same = copy_of_trained(tmp_path / "same")
     other = copy_of_trained(tmp_path / "other", lora_alpha=-32)
     assert adapter_identity(same) != adapter_identity(other)
-    files = [adapter_gguf(adapter, base) for adapter in (same, other)]
-    assert files[0] != files[1]
-    assert sha256_of(files[0]) != sha256_of(files[1])
+    files = [tmp_path / name for name in ("one.gguf", "again.gguf", "other.gguf")]
+    for adapter, file in zip((same, same, other), files, strict=True):
+        convert(adapter, weights.embedded_gguf(), file)
+    one, again, third = map(sha256_of, files)
+    assert one == again  # nothing is kept between runs: a conversion is always the same
+    assert one != third
 
 
-def test_a_damaged_conversion_is_made_anew(home: Path) -> None:
-    base, adapter = weights.embedded_gguf(), trained_adapter()
-    made = adapter_gguf(adapter, base)
-    right = sha256_of(made)
-    raw = bytearray(made.read_bytes())
-    raw[-1000:] = bytes(1000)
-    made.write_bytes(raw)
-    again = adapter_gguf(adapter, base)
-    assert sha256_of(again) == right
+def test_a_base_exchanged_while_its_adapter_is_converted_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exchange(adapter: Path, base: Path, out: Path) -> None:
+        convert(adapter, base, out)
+        raw = base.read_bytes()
+        base.unlink()
+        base.write_bytes(raw)
+
+    monkeypatch.setattr("chaosops.policies.llm.llama_cpp.convert", exchange)
+    with pytest.raises(BadInput, match="was changed while it was loaded"):
+        load_policy("trained+batch=7")  # a batch of its own is not served from memory
 
 
-def test_three_processes_that_convert_at_once_agree(home: Path) -> None:
-    code = (
-        "from chaosops.policies.llm.lora_gguf import adapter_gguf\n"
-        "from chaosops.policies.llm.weights import embedded_gguf\n"
-        "from chaosops.trained import trained_adapter\n"
-        "print(adapter_gguf(trained_adapter(), embedded_gguf()))"
-    )
-    jobs = [
-        subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    found = {job.communicate()[0] for job in jobs}
-    assert [job.returncode for job in jobs] == [0, 0, 0]
-    assert len(found) == 1
-    assert len(list(home.glob("lora-*.gguf"))) == 1
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"adapter_config.json": "{}"}, "holds an adapter"),
+        ({"model.safetensors.index.json": '{"weight_map": {"a": "sub/w.safetensors"}}'}, "outside"),
+        ({"model.safetensors.index.json": '{"weight_map": {"a": "../w.safetensors"}}'}, "outside"),
+        ({"model.safetensors.index.json": "[]"}, "no index of weights"),
+    ],
+)
+def test_a_folder_that_loads_weights_from_elsewhere_is_refused(
+    tmp_path: Path, content: dict[str, str], words: str
+) -> None:
+    for name, text in {"config.json": "{}", **content}.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(BadInput, match=words):
+        load_policy(str(tmp_path))
+
+
+def test_a_part_of_a_gguf_file_is_refused(tmp_path: Path) -> None:
+    part = tmp_path / "m-00001-of-00002.gguf"
+    part.write_bytes(b"GGUF")
+    with pytest.raises(BadInput, match="one part of several"):
+        load_policy(str(part))
+
+
+def test_a_folder_with_the_name_of_a_hub_model_is_not_taken_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "owner/name").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match=r"write \./owner/name if you mean the folder"):
+        load_policy("hf:owner/name")
+
+
+def test_an_unpacked_copy_is_called_by_the_published_hash_only_if_it_is_the_known_one(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def another(gguf: Path, folder: Path) -> None:
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(b"other weights")
+
+    monkeypatch.setattr(densify, "densify", another)
+    assert "sha256" not in weights.embedded_revision(weights.embedded_dense())
+    assert "sha256:b179c9523d0e" in weights.embedded_revision(weights.embedded_gguf())
 
 
 def test_a_damaged_dense_copy_is_made_anew(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,10 +228,11 @@ def test_a_damaged_dense_copy_is_made_anew(home: Path, monkeypatch: pytest.Monke
     assert len(made) == 3
 
 
-def test_the_status_names_the_hash_of_each_file_that_was_loaded() -> None:
+def test_the_status_names_the_hash_of_each_file_that_was_loaded(tmp_path: Path) -> None:
     status = load_policy("trained").status()
     assert status["weights"] == "sha256:" + sha256_of(weights.embedded_gguf())[:12]
-    made = adapter_gguf(trained_adapter(), weights.embedded_gguf())
+    made = tmp_path / "adapter.gguf"
+    convert(trained_adapter(), weights.embedded_gguf(), made)
     assert status["adapter_gguf"] == "sha256:" + sha256_of(made)[:12]
     assert status["adapter"] == f"adapter {adapter_identity(trained_adapter())}"
 
@@ -231,6 +264,8 @@ ADAPTERS: dict[str, Callable[[Path], object]] = {
     "r is zero": lambda f: change(f, r=0),
     "alpha is infinite": lambda f: change(f, lora_alpha=float("inf")),
     "another rank": lambda f: change(f, r=8),
+    "targets is no list": lambda f: change(f, target_modules="all"),
+    "another target": lambda f: change(f, target_modules=["v_proj"]),
     "DoRA": lambda f: change(f, use_dora=True),
     "wrong type": lambda f: put(f, A=np.ones((16, 576), np.int32)),
     "not finite": lambda f: put(f, A=np.full((16, 576), np.nan, np.float32)),
@@ -278,10 +313,19 @@ def test_a_damaged_adapter_is_one_line(adapter: Path, damage: str, runtime: str)
     assert str(adapter) in str(caught.value) or "the adapter changes" in str(caught.value)
 
 
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("converted") / "adapter.gguf"
+    convert(trained_adapter(), weights.embedded_gguf(), made)
+    return made
+
+
 @pytest.mark.parametrize("damage", ["empty", "half", "magic", "count", "pickle", "adapter"])
 @pytest.mark.parametrize("where", ["base", "adapter"])
-def test_a_damaged_gguf_file_is_one_line(tmp_path: Path, damage: str, where: str) -> None:
-    whole = adapter_gguf(trained_adapter(), weights.embedded_gguf()).read_bytes()
+def test_a_damaged_gguf_file_is_one_line(
+    converted: Path, tmp_path: Path, damage: str, where: str
+) -> None:
+    whole = converted.read_bytes()
     content = {
         "empty": b"",
         "half": whole[: len(whole) // 2],

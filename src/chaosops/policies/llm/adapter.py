@@ -30,6 +30,11 @@ _PLAIN: dict[str, tuple[object, ...]] = {
     "modules_to_save": (None, []),
     "bias": (None, "none"),
     "fan_in_fan_out": (None, False),
+    "layers_to_transform": (None,),
+    "layers_pattern": (None, []),
+    "exclude_modules": (None, []),
+    "target_parameters": (None, []),
+    "trainable_token_indices": (None,),
 }
 
 Matrix = npt.NDArray[np.float32]
@@ -66,12 +71,17 @@ class Adapter:
 
 
 def read_adapter(folder: Path) -> Adapter:
-    rank, scale = _read_config(folder / CONFIG)
-    return Adapter(rank, scale, _pairs(folder / WEIGHTS, rank))
+    rank, scale, targets = _read_config(folder / CONFIG)
+    matrices = _pairs(folder / WEIGHTS, rank)
+    # PEFT passes over weights of other modules; llama.cpp would take them.
+    for module in matrices:
+        if not any(f".{module}".endswith(f".{name}") for name in targets):
+            raise BadInput(f"{folder / CONFIG}: target_modules does not name {module!r:.80}")
+    return Adapter(rank, scale, matrices)
 
 
-def _read_config(path: Path) -> tuple[int, float]:
-    """(rank, what the product of the matrices is multiplied by)."""
+def _read_config(path: Path) -> tuple[int, float, list[str]]:
+    """(rank, what the product of the matrices is multiplied by, the modules that are changed)."""
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -92,7 +102,10 @@ def _read_config(path: Path) -> tuple[int, float]:
     root = config.get("use_rslora", False)
     if type(root) is not bool:
         raise BadInput(f"{path}: use_rslora must be true or false, got {root!r:.40}")
-    return rank, alpha / (math.sqrt(rank) if root else rank)
+    targets: Any = config.get("target_modules")
+    if not isinstance(targets, list) or not all(isinstance(name, str) for name in targets):
+        raise BadInput(f"{path}: target_modules must be a list of names, got {targets!r:.40}")
+    return rank, alpha / (math.sqrt(rank) if root else rank), targets
 
 
 def _pairs(path: Path, rank: int) -> dict[str, tuple[Matrix, Matrix]]:

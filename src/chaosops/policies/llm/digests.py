@@ -40,10 +40,21 @@ def joint_hash(parts: Sequence[tuple[str, str]]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def files_of(model: Path) -> list[Path]:
+    """A file, or every file of a folder that a model could be loaded from."""
+    if model.is_file():
+        return [model]
+    return sorted(p for p in model.iterdir() if p.suffix in _LOADED_FROM and p.is_file())
+
+
 def folder_hashes(folder: Path) -> dict[str, str]:
-    """The hash of every file that a model could be loaded from."""
-    files = sorted(p for p in folder.iterdir() if p.suffix in _LOADED_FROM and p.is_file())
-    return {path.name: sha256_of(path) for path in files}
+    return {path.name: sha256_of(path) for path in files_of(folder)}
+
+
+def model_hash(model: Path) -> str:
+    if model.is_file():
+        return sha256_of(model)
+    return joint_hash(list(folder_hashes(model).items()))
 
 
 @contextmanager

@@ -47,6 +47,8 @@ MAX_TOKENS = {"json": 300, "menu": 8}
 MESSAGE_CHARS = 120  # a small model that has to fill in a text may never find its end
 OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
 TOP_LOGPROBS = 20  # the most that the API gives
+_CUT = "…"
+MOST_REVISIONS = 8  # a server could name a new one with every answer
 _OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one prompt alone
 
 Schema = Mapping[str, Any]
@@ -88,7 +90,7 @@ class EndpointPolicy:
             "policy": self.name,
             "sees_truth": False,
             "model": self._model,
-            "revision": ", ".join(sorted(self._revisions)) or None,
+            "revision": self._revision(),
             "adapter": None,
             "backend": f"endpoint {self._client.url}",
             "format": self._format.name,
@@ -100,6 +102,13 @@ class EndpointPolicy:
             ],
             "price_usd_per_million": self._price and list(self._price),
         }
+
+    def _revision(self) -> str | None:
+        """In alphabetical order: which answer came first depends on a race."""
+        names = sorted(self._revisions)
+        more = len(names) - MOST_REVISIONS
+        shown = ", ".join(names[:MOST_REVISIONS])
+        return (f"{shown} and {more} more" if more > 0 else shown) or None
 
     def _wish(self, name: str, instead: str = "no") -> str:
         met = self._wishes_met
@@ -158,6 +167,7 @@ class EndpointPolicy:
                     continue
                 lost = Exchange(chat, "", read, written, attempts)
                 return Decision(failed_turn(str(problem)), None, lost)
+            answer = answer._replace(text=_kept(answer.text))
             self._note(answer)
             read += answer.tokens_read or 0
             written += answer.tokens_written or 0
@@ -319,6 +329,8 @@ def _one_of(kind: str, values: Sequence[object]) -> dict[str, Any]:
 def filled_in(reply: str, schema: Schema) -> str | None:
     """What the model chose to say in a form that made it fill in every field; None where the
     reply is not in that form."""
+    if len(reply) > MAX_REPLY_CHARS:
+        return None
     try:
         data = json.loads(reply)
     except (ValueError, RecursionError):
@@ -332,11 +344,17 @@ def filled_in(reply: str, schema: Schema) -> str | None:
     return json_text({k: v for k, v in data.items() if k in used and v is not None})
 
 
+def _kept(reply: str) -> str:
+    """As much of a reply as is read and recorded. The mark makes what is left of a reply that was
+    too long one character too long, so that it is never read as another reply."""
+    return reply if len(reply) <= MAX_REPLY_CHARS else reply[:MAX_REPLY_CHARS] + _CUT
+
+
 def _with_correction(chat: Chat, reply: str, problem: Unreadable) -> Chat:
     correction = f"That reply could not be read ({problem.error}): {problem.detail}."
     return (
         *chat,
-        {"role": "assistant", "content": reply[:MAX_REPLY_CHARS] or "(nothing)"},
+        {"role": "assistant", "content": reply or "(nothing)"},
         {"role": "user", "content": correction},
     )
 
@@ -347,10 +365,12 @@ def _likeliest_first(logprobs: Any) -> dict[str, float]:
     try:
         first = next(place for place in logprobs["content"] if place["token"].strip())
         for option in first["top_logprobs"]:
-            word, weight = option["token"].strip(), math.exp(min(0.0, option["logprob"]))
-            found[word] = found.get(word, 0.0) + weight
-    except (KeyError, TypeError, AttributeError, StopIteration):
-        return {}
+            word, logprob = option["token"].strip(), option["logprob"]
+            if isinstance(logprob, bool) or not math.isfinite(logprob):
+                return {}
+            found[word] = found.get(word, 0.0) + math.exp(min(0.0, logprob))
+    except (KeyError, TypeError, AttributeError, StopIteration, OverflowError):
+        return {}  # an overflow: a whole number that is too large for a float
     return found
 
 

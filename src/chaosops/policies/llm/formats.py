@@ -13,7 +13,7 @@ from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.roles.menu import menu
-from chaosops.roles.parse import parse
+from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import RoleView
 
@@ -67,6 +67,8 @@ class MenuFormat:
 
     def read(self, view: RoleView, reply: str) -> Action:
         choices = menu(view)
+        if len(reply) > MAX_REPLY_CHARS:
+            return Unreadable("too_long", f"write at most {MAX_REPLY_CHARS} characters")
         label = reply.strip().rstrip(".:)")
         if label in choices:
             return choices[label]

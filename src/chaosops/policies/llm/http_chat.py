@@ -36,6 +36,7 @@ LONGEST_WAIT_S = 10.0
 HICCUP_S = 1.0  # shorter troubles are not worth a line on the screen
 CONNECT_S = 10.0
 MAX_ANSWER_BYTES = 8_000_000
+MAX_TOKENS_TOLD = 10**9  # a server that reports more for one answer reports nothing
 PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
 
 T = TypeVar("T")
@@ -164,7 +165,7 @@ class ChatClient:
         key = _api_key()
         try:
             client = httpx.AsyncClient(
-                headers={"Content-Type": "application/json"}
+                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"}
                 | ({"Authorization": f"Bearer {key}"} if key else {}),
                 timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
                 limits=httpx.Limits(max_connections=concurrency),
@@ -266,8 +267,13 @@ class ChatClient:
         self, http: httpx.AsyncClient, content: bytes
     ) -> tuple[int, Mapping[str, str], bytes]:
         async with http.stream("POST", self._address, content=content) as response:
+            # Few packed bytes can unpack to many gigabytes: nothing is unpacked here.
+            if packed := _packed(response.headers):
+                if response.is_success:
+                    raise _Fault(f"an answer packed with {packed}, which was not asked for")
+                return response.status_code, response.headers, b""
             body = bytearray()
-            async for part in response.aiter_bytes():
+            async for part in response.aiter_raw():
                 body += part
                 if len(body) > MAX_ANSWER_BYTES:
                     raise _Fault(f"an answer of more than {MAX_ANSWER_BYTES} bytes")
@@ -290,9 +296,16 @@ class ChatClient:
         return answer
 
 
+def _packed(headers: Mapping[str, str]) -> str:
+    """The content encoding, where there is one."""
+    encoding = headers.get("content-encoding", "").strip().lower()
+    return "" if encoding == "identity" else _clean(encoding, 40)
+
+
 def _read_answer(body: bytes) -> Answer:
     try:
-        data = json.loads(body)
+        # NaN and infinity are no JSON: they tell nothing, and are written to no file.
+        data = json.loads(body, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         raise _Fault("an answer that is not JSON") from None
     try:
@@ -309,7 +322,7 @@ def _read_answer(body: bytes) -> Answer:
     return Answer(
         # A lone surrogate could be written to no file.
         text=_without_keys(text or "").encode("utf-8", "replace").decode(),
-        finish_reason=str(choice.get("finish_reason") or ""),
+        finish_reason=finish if isinstance(finish := choice.get("finish_reason"), str) else "",
         tokens_read=_whole(count.get("prompt_tokens")),
         tokens_written=_whole(count.get("completion_tokens")),
         revision=_clean(" ".join(name for name in names if isinstance(name, str) and name)),
@@ -318,7 +331,9 @@ def _read_answer(body: bytes) -> Answer:
 
 
 def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= MAX_TOKENS_TOLD else None
 
 
 def _message(body: bytes) -> str:

@@ -26,6 +26,8 @@ from typing import Any
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.digests import short_hash
+from chaosops.policies.llm.lora_gguf import convert
 from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
 
 _SLOTS = 8  # conversations kept in memory: prompts of a role begin alike
@@ -64,14 +66,19 @@ class LlamaCppRuntime:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         params.hostnames = [f"{folder}/llama.sock"]
         params.verbosity = -1
+        self._status = {**identity, "backend": f"llama.cpp (xllamacpp {version('xllamacpp')})"}
         if adapter is not None:
+            if adapter.suffix != ".gguf":
+                made = Path(folder) / "adapter.gguf"
+                convert(adapter, gguf, made)
+                adapter = made
+                self._status["adapter_gguf"] = short_hash(adapter)
             params.lora_adapters = [_lora(xllamacpp, adapter)]
         try:
             self._server = xllamacpp.Server(params)
         except Exception as error:
-            beside = "" if adapter is None else f" with adapter {adapter}"
+            beside = "" if adapter is None else f" with {identity['adapter']} ({adapter})"
             raise BadInput(f"llama.cpp cannot load {gguf}{beside}: {error}") from None
-        self._status = {**identity, "backend": f"llama.cpp (xllamacpp {version('xllamacpp')})"}
         self.end = self._control_token("eos_token")
 
     def status(self) -> Mapping[str, Any]:

@@ -8,23 +8,17 @@ from pathlib import Path
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
 from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity
-from chaosops.policies.llm.digests import (
-    folder_hashes,
-    joint_hash,
-    short_hash,
-    shortened,
-    unchanged,
-)
+from chaosops.policies.llm.digests import files_of, model_hash, shortened, unchanged
 from chaosops.policies.llm.formats import load_format
-from chaosops.policies.llm.lora_gguf import adapter_gguf
 from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Runtime
-from chaosops.policies.llm.spec import ModelSpec, read_spec
+from chaosops.policies.llm.spec import ModelSpec, read_spec, require_hub_name
 from chaosops.policies.llm.weights import (
     embedded_dense,
     embedded_gguf,
     embedded_revision,
     require_local,
+    require_self_contained,
 )
 from chaosops.policies.protocol import Policy
 
@@ -72,29 +66,18 @@ def _adapter(spec: ModelSpec) -> Path | None:
 
 
 def _load(kind: str, model: str, adapter: Path | None, runtime: str, batch: int) -> Runtime:
-    """Every file is hashed before it is loaded, and must be the same afterwards."""
+    """What is hashed and what is loaded are the same: no file may change in between."""
     base = _base(kind, model, runtime)
-    identity = {"model": model, "revision": None, "weights": base and _weights_hash(base)}
-    if kind == "local":
-        identity["revision"] = embedded_revision()
-    files = (
-        []
-        if base is None
-        else [base]
-        if base.is_file()
-        else [base / name for name in folder_hashes(base)]
-    )
-    identity["adapter"] = None
+    files = files_of(base) if base is not None else []
     if adapter is not None:
-        identity["adapter"] = f"{adapter.name} {adapter_identity(adapter)}"
-        if adapter.suffix != ".gguf":
-            files += [adapter / WEIGHTS, adapter / CONFIG]
-    if runtime == "llama.cpp" and adapter is not None:
-        assert base is not None
-        adapter = adapter_gguf(adapter, base)
-        identity["adapter_gguf"] = short_hash(adapter)
-        files.append(adapter)
+        files += [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
     with unchanged(*files):
+        identity = {
+            "model": model,
+            "revision": embedded_revision(base) if kind == "local" and base else None,
+            "weights": base and shortened(model_hash(base)),
+            "adapter": adapter and f"{adapter.name} {adapter_identity(adapter)}",
+        }
         where = model if base is None else str(base)
         return _loaded(where, adapter, runtime, batch, tuple(identity.items()))
 
@@ -111,13 +94,11 @@ def _base(kind: str, model: str, runtime: str) -> Path | None:
         )
     if runtime == "llama.cpp" and not (kind == "path" and model.endswith(".gguf")):
         raise BadInput(f"llama.cpp reads .gguf files, not {model}; runtime=transformers")
-    return Path(model) if kind == "path" else None
-
-
-def _weights_hash(base: Path) -> str:
-    if base.is_file():
-        return short_hash(base)
-    return shortened(joint_hash(list(folder_hashes(base).items())))
+    if kind == "hf":
+        require_hub_name(model)
+        return None
+    require_self_contained(Path(model))
+    return Path(model)
 
 
 # A model that several teams of one evaluation name is loaded once. The identity is part of the

@@ -6,17 +6,13 @@ of its query and key projections stand in another order than in transformers.
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.core.lock import one_at_a_time
-from chaosops.policies.llm.adapter import adapter_hash, read_adapter
-from chaosops.policies.llm.digests import joint_hash, sha256_of
-from chaosops.policies.llm.weights import cache_folder, weights_folder
+from chaosops.policies.llm.adapter import read_adapter
+from chaosops.policies.llm.gguf_header import GgufHeader
 
 _PARTS = {
     "self_attn.q_proj": "attn_q",
@@ -29,54 +25,20 @@ _PARTS = {
 }
 _PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
 _MODULE = re.compile(r"model\.layers\.(\d{1,4})\.(.+)")
-_CONVERSION = "2"  # counts up when a conversion writes something else than before
-
-
-def adapter_gguf(adapter: Path, base: Path) -> Path:
-    """The adapter as llama.cpp reads it, converted once.
-
-    A kept file is named by what it was made from and by its own hash; a damaged one is not used.
-    """
-    if adapter.suffix == ".gguf":
-        return adapter
-    sources = [("adapter", adapter_hash(adapter)), ("base", sha256_of(base)), ("way", _CONVERSION)]
-    made_from = "lora-" + joint_hash(sources)[:16]
-    if kept := _kept(made_from):
-        return kept
-    folder = cache_folder()
-    with one_at_a_time(folder / "adapters.lock"):
-        if kept := _kept(made_from):  # another process may have made it in the meantime
-            return kept
-        with tempfile.TemporaryDirectory(dir=folder) as partial:
-            made = Path(partial) / "adapter.gguf"
-            convert(adapter, base, made)
-            path = folder / f"{made_from}-{sha256_of(made)[:16]}.gguf"
-            os.replace(made, path)
-    return path
-
-
-def _kept(made_from: str) -> Path | None:
-    for path in sorted(weights_folder().glob(f"{made_from}-*.gguf")):
-        if path.stem == f"{made_from}-{sha256_of(path)[:16]}":
-            return path
-    return None
 
 
 def convert(adapter: Path, base: Path, out: Path) -> None:
-    """Equal inputs give equal bytes."""
+    """Equal inputs give equal bytes. Nothing is kept for the next time: a kept copy would have to
+    be believed."""
     try:
-        from gguf import GGUFReader, GGUFWriter
+        from gguf import GGUFWriter
     except ImportError as error:
         raise MissingExtra("giving an adapter to llama.cpp", str(error.name), "local") from None
     lora = read_adapter(adapter)
-    try:
-        reader = GGUFReader(base)
-    except (ValueError, IndexError, KeyError, OverflowError, MemoryError) as error:
-        raise BadInput(f"{base} is no GGUF model: {str(error)[:80]}") from None
-    kind = str(_fact(reader, base, "general.architecture"))
+    header = GgufHeader(base)
+    kind = str(_fact(header, base, "general.architecture"))
     names = {module: _tensor_name(module) for module in lora.matrices}
-    # GGUF counts dimensions from the inside out.
-    shapes = {tensor.name: tuple(int(n) for n in tensor.shape)[::-1] for tensor in reader.tensors}
+    shapes = header.shapes
     lora.require_fit(adapter, {m: shapes[name] for m, name in names.items() if name in shapes})
     writer = GGUFWriter(out, kind)
     writer.add_string("general.type", "adapter")
@@ -87,7 +49,7 @@ def convert(adapter: Path, base: Path, out: Path) -> None:
         name = names[module]
         part = name.split(".")[2]
         if heads := _PERMUTED.get(kind, {}).get(part):
-            b = _pair_halves(b, int(_fact(reader, base, f"{kind}.attention.{heads}")))
+            b = _pair_halves(b, int(_fact(header, base, f"{kind}.attention.{heads}")))
         writer.add_tensor(f"{name}.lora_a", a)
         writer.add_tensor(f"{name}.lora_b", b)
     writer.write_header_to_file()
@@ -96,10 +58,10 @@ def convert(adapter: Path, base: Path, out: Path) -> None:
     writer.close()
 
 
-def _fact(reader: Any, base: Path, name: str) -> Any:
-    if name not in reader.fields:
+def _fact(header: GgufHeader, base: Path, name: str) -> Any:
+    if name not in header.facts:
         raise BadInput(f"{base} is no GGUF model: it lacks {name}")
-    return reader.fields[name].contents()
+    return header.facts[name]
 
 
 def _tensor_name(module: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
@@ -71,6 +72,16 @@ def split_revision(text: str) -> tuple[str, str | None]:
             "hf:OWNER/NAME, hf:OWNER/NAME@REVISION or a folder"
         )
     return name, revision or None
+
+
+def require_hub_name(text: str) -> None:
+    """transformers takes a folder of that name in the working directory for the hub's model."""
+    name, _ = split_revision(text)
+    if Path(name).exists():
+        raise BadInput(
+            f"hf:{name} is a folder here and would be loaded instead of the hub's model; "
+            f"write ./{name} if you mean the folder, or start elsewhere"
+        )
 
 
 def without_password(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.adapter import read_adapter
+from chaosops.policies.llm.digests import model_hash, shortened
 from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
 from chaosops.policies.llm.spec import split_revision
 
@@ -52,6 +53,7 @@ class TorchRuntime:
         revision = getattr(self.model.config, "_commit_hash", None)
         if revision and not identity.get("revision"):
             self._status["revision"] = revision
+            self._status["weights"] = _snapshot_hash(model, revision)
 
     def status(self) -> Mapping[str, Any]:
         return self._status
@@ -282,6 +284,14 @@ def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
             "without: copy its folder here and name the folder"
         ) from None
     return tokenizer, loaded
+
+
+def _snapshot_hash(model: str, commit: str) -> str | None:
+    """Of the files that the hub's cache holds of this commit."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(split_revision(model)[0], "config.json", revision=commit)
+    return shortened(model_hash(Path(found).parent)) if isinstance(found, str) else None
 
 
 def _with_adapter(model: Any, adapter: Path) -> Any:

