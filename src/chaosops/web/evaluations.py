@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from chaosops.core.chain import read_json
 from chaosops.core.vocabulary import Tier
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
@@ -112,7 +113,7 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
 def _require_own(path: Path, rows: Sequence[Mapping[str, Any]], *, all_figures: bool) -> None:
     """A visitor sees no figures that contradict the episodes. Earlier versions computed intervals
     in another way, so those of their results are not compared."""
-    episodes = json.loads((path / "results.json").read_text(encoding="utf-8"))["episodes"]
+    episodes = read_json((path / "results.json").read_text(encoding="utf-8"))["episodes"]
     own = json.loads(json.dumps(recounted_summary(episodes)))
     if len(own) != len(rows):
         raise ValueError(f"summary.json is not of these episodes; {_CURE}")
@@ -165,7 +166,7 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
 
 def _read(path: Path) -> Any:
     """An endpoint's address may hold a password; what is shown to visitors does not."""
-    return json.loads(without_password(path.read_text(encoding="utf-8")))
+    return read_json(without_password(path.read_text(encoding="utf-8")))
 
 
 def _manifest(manifest: Mapping[str, Any], labels: Mapping[str, str]) -> dict[str, Any]:
