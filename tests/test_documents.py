@@ -51,7 +51,7 @@ HEADLINE = (
     "above the heuristic",
     "solved",
     "rogue caught",
-    "false flags / benign",
+    "innocent agents flagged / benign",
     "AUROC, turn 1",
     "AUROC, turn 2",
     "AUROC, turn 3",
