@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from pathlib import Path
 from typing import Any
 
+from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 
 _MOST_BYTES = 2**30  # far above everything we write ourselves
@@ -44,8 +44,8 @@ def read_text(path: Path, kind: str) -> str:
 def read_object(path: Path, kind: str) -> dict[str, Any]:
     """A file that holds one JSON object."""
     try:
-        found = json.loads(read_text(path, kind))
-    except (ValueError, RecursionError) as error:
+        found = read_json(read_text(path, kind))
+    except ValueError as error:
         raise BadInput(f"{path} is no JSON: {error}") from None
     if not isinstance(found, dict):
         raise BadInput(f"{path} is no JSON object")

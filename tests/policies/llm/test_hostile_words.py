@@ -187,7 +187,7 @@ class Poisoner(Talker):
 
 @pytest.mark.parametrize("first", [False, True])
 def test_a_prompt_that_an_endpoint_refuses_costs_one_turn(
-    server: FaultyServer, first: bool
+    server: FaultyServer, first: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.always = refuse_poison
     policy, poisoner = policy_at(server), Poisoner()
@@ -198,7 +198,11 @@ def test_a_prompt_that_an_endpoint_refuses_costs_one_turn(
     episode = play(scenario, team)
     lost = [turn for turn in episode.turns if is_failed_turn(turn.decision.action)]
     assert [turn.role for turn in lost] == [Role.OVERSIGHT] * 2
-    assert "the content was filtered" in lost[0].decision.action.detail  # type: ignore[union-attr]
+    # What a server says reaches the user, and no other role's prompt.
+    detail = lost[0].decision.action.detail  # type: ignore[union-attr]
+    assert detail == "the endpoint refused this prompt with HTTP 400"
+    assert "a turn of oversight is lost" in (told := capsys.readouterr().err)
+    assert "the content was filtered" in told
     assert episode.failed_turns == 2
 
 

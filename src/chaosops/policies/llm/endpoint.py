@@ -33,6 +33,7 @@ from chaosops.policies.llm.http_chat import (
     EndpointRefused,
     check_url,
     run_blocking,
+    tell,
 )
 from chaosops.policies.llm.spec import ModelSpec
 from chaosops.policies.protocol import Seat
@@ -165,8 +166,10 @@ class EndpointPolicy:
                 if isinstance(problem, EndpointDown) and not came_back:
                     came_back, attempts = True, attempts - 1  # perhaps it was an outage after all
                     continue
+                # The words of a server, which may hold anything, stay out of the world.
+                tell(f"a turn of {view.role} is lost: {problem}")
                 lost = Exchange(chat, "", read, written, attempts)
-                return Decision(failed_turn(str(problem)), None, lost)
+                return Decision(failed_turn(_why_lost(problem)), None, lost)
             answer = answer._replace(text=_kept(answer.text))
             self._note(answer)
             read += answer.tokens_read or 0
@@ -266,6 +269,13 @@ class EndpointPolicy:
         if isinstance(action, FlagRogue) and action.target in agents:
             return dict.fromkeys(agents, 0.0) | {action.target: action.confidence}
         return None
+
+
+def _why_lost(problem: EndpointDown | EndpointRefused) -> str:
+    """The same in every run: it is recorded, and other roles may read it."""
+    if isinstance(problem, EndpointRefused):
+        return f"the endpoint refused this prompt with HTTP {problem.status}"
+    return "the endpoint does not answer this prompt, and answers others"
 
 
 def read_price(text: str | None) -> tuple[float, float] | None:

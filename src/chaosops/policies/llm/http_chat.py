@@ -227,7 +227,7 @@ class ChatClient:
         self._failing.add(me)
         if self._outage_since is None and now + wait - since >= HICCUP_S:
             self._outage_since = since
-            _say(
+            tell(
                 f"endpoint {self.url} does not answer ({fault}): "
                 f"waiting, up to {self._patience_s:.0f} s"
             )
@@ -239,7 +239,7 @@ class ChatClient:
         if self._outage_since is not None and not self._failing:
             lasted = time.monotonic() - self._outage_since
             self._outage_since = None
-            _say(f"endpoint {self.url} answers again after {lasted:.0f} s")
+            tell(f"endpoint {self.url} answers again after {lasted:.0f} s")
 
     def _count(self, answer: Answer) -> None:
         self.usage.tokens_read += answer.tokens_read or 0
@@ -398,5 +398,5 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, seconds) if math.isfinite(seconds) else None
 
 
-def _say(line: str) -> None:
+def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
