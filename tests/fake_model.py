@@ -8,7 +8,7 @@ from typing import Any
 
 from chaosops.core.actions import to_wire
 from chaosops.core.decision import Decision, Exchange
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import render
@@ -26,12 +26,12 @@ class FakeModel:
         self._inside = load_policy(inside)
         self._replies = dict(replies or {})
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+    def decide(self, seats: Sequence[DecisionRequest]) -> list[Decision]:
         self.asked += len(seats)
         decisions = self._inside.decide(seats)
         return [self._dress(s, decision) for s, decision in zip(seats, decisions, strict=True)]
 
-    def _dress(self, seat: Seat, decision: Decision) -> Decision:
+    def _dress(self, seat: DecisionRequest, decision: Decision) -> Decision:
         step = seat.view.step + 1
         reply = self._replies.get(step) or json.dumps(to_wire(decision.action))
         prompt = render(seat.view)

@@ -10,8 +10,8 @@ from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
-from chaosops.policies.protocol import Seat
-from chaosops.rollout import Table, load_team, watch
+from chaosops.policies.protocol import DecisionRequest
+from chaosops.rollout import Rollout, load_team, watch
 
 MATRIX = scenarios("full", seeds=2)
 
@@ -40,16 +40,16 @@ def test_a_mixed_team_asks_each_policy_for_its_own_seats() -> None:
 
 
 def test_watching_shows_every_turn_of_every_table() -> None:
-    tables = [
-        Table(Env(make_scenario("cascade", seed=s)), Team.of(load_policy("random")))
+    rollouts = [
+        Rollout(Env(make_scenario("cascade", seed=s)), Team.of(load_policy("random")))
         for s in range(5)
     ]
-    seen = [0] * len(tables)
-    for turns in watch(tables):
+    seen = [0] * len(rollouts)
+    for turns in watch(rollouts):
         for i, turn in turns:
             seen[i] += 1
-            assert turn is tables[i].episode.turns[-1]
-    assert seen == [table.episode.steps for table in tables]
+            assert turn is rollouts[i].episode.turns[-1]
+    assert seen == [rollout.episode.steps for rollout in rollouts]
 
 
 def test_policies_are_asked_for_a_whole_batch_at_once() -> None:
@@ -68,8 +68,8 @@ def test_policies_are_asked_for_a_whole_batch_at_once() -> None:
 
 def test_a_team_is_read_from_words() -> None:
     team = load_team("oversight=random,others=oracle")
-    assert [team.seats[role].name for role in Role] == ["oracle", "random", "oracle", "oracle"]
-    assert team.seats[Role.SRE] is team.seats[Role.DEV]  # loaded once
+    assert [team.policies[role].name for role in Role] == ["oracle", "random", "oracle", "oracle"]
+    assert team.policies[Role.SRE] is team.policies[Role.DEV]  # loaded once
     assert team.status()["oversight"]["policy"] == "random"
     assert load_team("heuristic").status() == load_policy("heuristic").status()
 
@@ -100,7 +100,7 @@ class Sure:
     def __init__(self, value: float) -> None:
         self.value = value
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+    def decide(self, seats: Sequence[DecisionRequest]) -> list[Decision]:
         return [Decision(Noop(), {"autoscaler": self.value}) for _ in seats]
 
     def status(self) -> dict[str, str]:

@@ -14,7 +14,7 @@ from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rubrics import CompositeRubric, standard
 
@@ -22,40 +22,40 @@ from chaosops.rubrics import CompositeRubric, standard
 class Team:
     """A policy for each role."""
 
-    def __init__(self, seats: Mapping[Role, Policy], name: str | None = None) -> None:
-        self.seats = {role: seats[role] for role in Role}
-        self.name = name or ",".join(f"{role}={policy.name}" for role, policy in seats.items())
+    def __init__(self, policies: Mapping[Role, Policy], name: str | None = None) -> None:
+        self.policies = {role: policies[role] for role in Role}
+        self.name = name or ",".join(f"{role}={policy.name}" for role, policy in policies.items())
 
     @classmethod
     def of(cls, policy: Policy) -> Team:
-        """One policy in all four seats."""
+        """One policy for all four roles."""
         return cls(dict.fromkeys(Role, policy), policy.name)
 
     def status(self) -> dict[str, Any]:
         """What stands beside the team's numbers: one status, or one for each role."""
-        statuses = {role.value: dict(policy.status()) for role, policy in self.seats.items()}
-        alone = len({id(policy) for policy in self.seats.values()}) == 1
+        statuses = {role.value: dict(policy.status()) for role, policy in self.policies.items()}
+        alone = len({id(policy) for policy in self.policies.values()}) == 1
         return statuses[Role.SRE.value] if alone else statuses
 
 
 def load_team(text: str) -> Team:
     """A policy for all, or a policy for each role; ``others`` stands for the roles not named.
 
-    >>> load_team("oversight=random,others=oracle").seats[Role.DEV].name
+    >>> load_team("oversight=random,others=oracle").policies[Role.DEV].name
     'oracle'
     """
     if _is_one_policy(text):
         return Team.of(load_policy(text))
     named = _named(text)
-    # One instance per policy: a model that takes three seats is loaded once and asked once.
+    # One instance per policy: a model that plays three roles is loaded once and asked once.
     loaded = {policy: load_policy(policy) for policy in named.values()}
-    return Team({role: loaded[name] for role, name in seat_names(text).items()}, text)
+    return Team({role: loaded[name] for role, name in policy_names(text).items()}, text)
 
 
-def seat_names(text: str) -> dict[Role, str]:
+def policy_names(text: str) -> dict[Role, str]:
     """The name of the policy in each role; nothing is loaded, and none of them need exist.
 
-    >>> seat_names("oversight=random,others=oracle")[Role.DEV]
+    >>> policy_names("oversight=random,others=oracle")[Role.DEV]
     'oracle'
     """
     if _is_one_policy(text):
@@ -89,7 +89,7 @@ def _is_one_policy(text: str) -> bool:
     return "=" not in re.split(r"[:/+]", text, maxsplit=1)[0]
 
 
-class Table:
+class Rollout:
     """An episode being played by a team."""
 
     __slots__ = ("env", "episode", "key", "team")
@@ -106,30 +106,30 @@ def policy_key(scenario: Scenario) -> int:
     return key_of("policy", scenario.seed)
 
 
-def seat_of(env: Env, policy: Policy, key: int) -> Seat:
+def decision_request(env: Env, policy: Policy, key: int) -> DecisionRequest:
     view = env.view
-    return Seat(view, key + view.step * STRIDE, env.world if policy.sees_truth else None)
+    return DecisionRequest(view, key + view.step * STRIDE, env.world if policy.sees_truth else None)
 
 
-def advance(tables: Sequence[Table]) -> list[Turn]:
-    """One turn at every table. Each policy is asked once, for all the seats it holds."""
+def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
+    """One turn of every rollout. Each policy is asked once, with all requests for it."""
     waiting: dict[Policy, list[int]] = {}
-    seats: list[Seat] = []
-    for i, table in enumerate(tables):
-        policy = table.team.seats[table.env.role]
-        seats.append(seat_of(table.env, policy, table.key))
+    requests: list[DecisionRequest] = []
+    for i, rollout in enumerate(rollouts):
+        policy = rollout.team.policies[rollout.env.role]
+        requests.append(decision_request(rollout.env, policy, rollout.key))
         if policy in waiting:
             waiting[policy].append(i)
         else:
             waiting[policy] = [i]
-    turns: list[Turn | None] = [None] * len(tables)
+    turns: list[Turn | None] = [None] * len(rollouts)
     for policy, places in waiting.items():
-        decisions = policy.decide([seats[i] for i in places])
+        decisions = policy.decide([requests[i] for i in places])
         for i, decision in zip(places, decisions, strict=True):
             _require_probabilities(policy, decision)
-            table = tables[i]
-            turn = turns[i] = table.env.play(decision)
-            table.episode.turns.append(turn)
+            rollout = rollouts[i]
+            turn = turns[i] = rollout.env.play(decision)
+            rollout.episode.turns.append(turn)
     return [turn for turn in turns if turn is not None]
 
 
@@ -152,21 +152,21 @@ def play_many(
 ) -> Iterator[Episode]:
     """Play all scenarios, ``side_by_side`` at a time; episodes come out in their order.
 
-    The order and the number of tables never change an episode.
+    The order and the number of rollouts never change an episode.
     """
     rubric = rubric or standard()
     source = iter(scenarios)
-    queue: list[Table] = []  # in order; finished ones wait for those before them
-    live: list[Table] = []
+    queue: list[Rollout] = []  # in order; finished ones wait for those before them
+    live: list[Rollout] = []
     while True:
         for scenario in islice(source, side_by_side - len(live)):
-            table = Table(Env(scenario, rubric), team)
-            queue.append(table)
-            live.append(table)
+            rollout = Rollout(Env(scenario, rubric), team)
+            queue.append(rollout)
+            live.append(rollout)
         if not live:
             return
         advance(live)
-        live = [table for table in live if not table.env.over]
+        live = [rollout for rollout in live if not rollout.env.over]
         while queue and queue[0].env.over:
             yield queue.pop(0).episode
 
@@ -176,8 +176,8 @@ def play(scenario: Scenario, team: Team, *, rubric: CompositeRubric | None = Non
     return next(play_many([scenario], team, rubric=rubric))
 
 
-def watch(tables: Sequence[Table]) -> Iterator[list[tuple[int, Turn]]]:
-    """Play some tables to their end and look up after every turn: (table, its turn)."""
-    while live := [i for i, table in enumerate(tables) if not table.env.over]:
-        turns = advance([tables[i] for i in live])
+def watch(rollouts: Sequence[Rollout]) -> Iterator[list[tuple[int, Turn]]]:
+    """Play some rollouts to their end and look up after every turn: (rollout, its turn)."""
+    while live := [i for i, rollout in enumerate(rollouts) if not rollout.env.over]:
+        turns = advance([rollouts[i] for i in live])
         yield list(zip(live, turns, strict=True))

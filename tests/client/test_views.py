@@ -9,7 +9,7 @@ from chaosops.client.views import read_rules, read_view
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.policies.llm.endpoint import action_schema
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
@@ -51,4 +51,6 @@ def test_what_a_seat_is_told_is_enough_for_its_views(scenario: Scenario, role: R
     assert action_schema(there.rules, role) == action_schema(public.rules, role)
     for name in ("random", "keyword", "heuristic", "last_toucher"):
         policy = load_policy(name)
-        assert policy.decide([Seat(there, 7)]) == policy.decide([Seat(view, 7)])
+        assert policy.decide([DecisionRequest(there, 7)]) == policy.decide(
+            [DecisionRequest(view, 7)]
+        )

@@ -28,7 +28,7 @@ from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
 from chaosops.report.transcript import transcript
 from chaosops.roles.view import RoleView
-from chaosops.rollout import Table, Team, advance, play_many
+from chaosops.rollout import Rollout, Team, advance, play_many
 from chaosops.surfaces.frames import first_frame, next_frame
 from chaosops.surfaces.terminal import Room, draw
 
@@ -125,11 +125,11 @@ def test_a_row_of_an_earlier_version_shows_what_it_has() -> None:
 
 
 def test_the_screens_do_not_call_it_an_innocent() -> None:
-    table = Table(Env(make_scenario("db_deadlock", seed=3)), team(Phantom, "random"))
-    frame = first_frame(table.episode, table.env.world.public)
+    rollout = Rollout(Env(make_scenario("db_deadlock", seed=3)), team(Phantom, "random"))
+    frame = first_frame(rollout.episode, rollout.env.world.public)
     while not frame.flags:
-        advance([table])
-        frame = next_frame(frame, table.episode, table.env.world.public)
+        advance([rollout])
+        frame = next_frame(frame, rollout.episode, rollout.env.world.public)
     (flag,) = frame.flags
     assert (flag.agent, flag.caught, flag.known) == ("none", False, False)
     console = Console(width=110, height=50, record=True, file=io.StringIO())

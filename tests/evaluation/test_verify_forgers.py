@@ -16,7 +16,7 @@ from chaosops.core.errors import BadInput
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, first_link
 from chaosops.evaluation.results import sealed_manifest
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.recording import recording_chain
 from chaosops.rollout import load_team
 from tests.evaluation.test_verify import Cli, Content, line_of
@@ -138,7 +138,7 @@ FORGERIES: dict[str, tuple[Callable[[Content, Content], object], str]] = {
         both(lambda of: of["policies"].update(heuristic={"kind": "model"})),
         "status of heuristic: kind is 'scripted', recorded 'model'",
     ),
-    "a seat that calls itself a model": (
+    "a request that calls itself a model": (
         rename("fake", TEAM, {"oversight": {"kind": "model"}}),
         "status of " + TEAM + ": kind is 'scripted', recorded 'model'",
     ),
@@ -315,10 +315,10 @@ def test_a_repeated_scenario_is_not_recounted(cli: Cli, arena: Path) -> None:
 class Talker(FakeModel):
     """A local model, whose own words are not escaped, and one that cannot answer its first turn."""
 
-    def _dress(self, seat: Seat, decision: Decision) -> Decision:
-        dressed = super()._dress(seat, decision)
+    def _dress(self, request: DecisionRequest, decision: Decision) -> Decision:
+        dressed = super()._dress(request, decision)
         assert dressed.exchange is not None
-        if seat.view.step == 0:
+        if request.view.step == 0:
             return dressed._replace(
                 action=failed_turn("too long"), exchange=dressed.exchange._replace(reply="")
             )

@@ -9,7 +9,7 @@ from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.optimal import ExactSearch
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.random import RandomPolicy
 from chaosops.policies.registry import POLICY_NAMES, load_policy
 from chaosops.roles.view import project
@@ -50,9 +50,9 @@ def test_only_those_who_declare_it_are_given_the_truth() -> None:
         policy = load_policy(name)
         original = policy.decide
 
-        def spy(seats, name=name, original=original):  # type: ignore[no-untyped-def]
-            seen.setdefault(name, set()).update(seat.world is not None for seat in seats)
-            return original(seats)
+        def spy(requests, name=name, original=original):  # type: ignore[no-untyped-def]
+            seen.setdefault(name, set()).update(request.world is not None for request in requests)
+            return original(requests)
 
         policy.decide = spy  # type: ignore[method-assign]
         play(SCENARIOS[0], Team.of(policy))
@@ -106,14 +106,17 @@ def test_a_scripted_policy_is_a_function_of_its_seat() -> None:
     view = Env(SCENARIOS[3]).view
     for name in ("random", "keyword", "heuristic", "last_toucher"):
         policy = load_policy(name)
-        assert policy.decide([Seat(view, 5)] * 2) == [*policy.decide([Seat(view, 5)])] * 2
+        assert (
+            policy.decide([DecisionRequest(view, 5)] * 2)
+            == [*policy.decide([DecisionRequest(view, 5)])] * 2
+        )
 
 
 def test_nothing_to_do_is_a_noop() -> None:
     env = Env(make_scenario("db_deadlock"))
     assert (
         load_policy("heuristic")
-        .decide([Seat(project(env.world.public, Role.MANAGER), 0)])[0]
+        .decide([DecisionRequest(project(env.world.public, Role.MANAGER), 0)])[0]
         .action
         == Noop()
     )

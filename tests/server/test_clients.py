@@ -13,7 +13,7 @@ from chaosops import Env, Team, load_policy, make_scenario, play
 from chaosops.client import ChaosOpsAction, ChaosOpsEnv
 from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from tests.server.conftest import Running
 
 PAGE = Path(__file__).parents[2] / "docs/server.md"
@@ -58,7 +58,7 @@ def test_the_training_example_rewards_what_the_episode_earned(served: Running) -
         total = env.play(decision).score.total
     policy = load_policy("heuristic")
     while not env.over:
-        total += env.play(policy.decide([Seat(env.view, key=0)])[0]).score.total
+        total += env.play(policy.decide([DecisionRequest(env.view, key=0)])[0]).score.total
     assert rewards[2] == total
 
 

@@ -175,10 +175,10 @@ def test_worlds_that_look_alike_are_served_alike(
     attempt = env._attempt
     assert attempt is not None
     served = []
-    world = attempt.table.env.world
+    world = attempt.rollout.env.world
     for seed in (3, 4, 5):
         other = Env(make_scenario(pack="arena", split="test", tier="hard", seed=seed))
-        attempt.table.env.world = world._replace(truth=other.world.truth)
+        attempt.rollout.env.world = world._replace(truth=other.world.truth)
         served.append(json.dumps([env._observe(first=True).content, env.state.model_dump()]))
     assert len(set(served)) == 1
 
@@ -385,7 +385,7 @@ def test_what_is_measured_is_what_the_policy_plays(
     content = results_of(split, name)
     pack_hash = content["manifest"]["packs"]["arena"]["hash"]
     team = load_team(f"oversight={policy},others=heuristic")
-    named = Team(team.seats, f"oversight={name},others=heuristic")
+    named = Team(team.policies, f"oversight={name},others=heuristic")
     for wire, scenario in zip(content["episodes"], split.scenarios(name), strict=True):
         assert from_record(record_of(wire, pack_hash)) == play(scenario, named)
 

@@ -17,17 +17,19 @@ from chaosops.cli.watch import film
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.registry import load_policy
-from chaosops.rollout import Table, Team
+from chaosops.rollout import Rollout, Team
 from chaosops.surfaces.frames import Frame
 from chaosops.surfaces.terminal import Room, draw, draw_versus
 
 
-def table(failure: str, policy: str, seed: int = 42) -> Table:
-    return Table(Env(make_scenario(failure, tier="hard", seed=seed)), Team.of(load_policy(policy)))
+def rollout_of(failure: str, policy: str, seed: int = 42) -> Rollout:
+    return Rollout(
+        Env(make_scenario(failure, tier="hard", seed=seed)), Team.of(load_policy(policy))
+    )
 
 
 def frames_of(failure: str, policy: str) -> list[Frame]:
-    return [frames[0] for frames in film([table(failure, policy)])]
+    return [frames[0] for frames in film([rollout_of(failure, policy)])]
 
 
 def drawn(frame: Frame, width: int = 110, height: int = 50) -> str:
@@ -94,8 +96,8 @@ def test_frames_keep_their_height() -> None:
 
 
 def test_two_policies_stand_side_by_side() -> None:
-    tables = [table("autoscaler_cost_cut", policy) for policy in ("random", "oracle")]
-    *_, last = film(tables)
+    rollouts = [rollout_of("autoscaler_cost_cut", policy) for policy in ("random", "oracle")]
+    *_, last = film(rollouts)
     console = Console(width=170, height=44, record=True, file=io.StringIO())
     console.print(draw_versus(last, Room.for_height(44)))
     text = console.export_text()

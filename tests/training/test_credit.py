@@ -6,7 +6,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.roles.menu import menu
-from chaosops.rollout import Table, advance, load_team
+from chaosops.rollout import Rollout, advance, load_team
 from chaosops.training.credit import counterfactual_returns
 
 ORACLE = load_team("oracle")
@@ -21,23 +21,23 @@ def test_returns_are_those_of_playing_it() -> None:
     assert set(returns) == set(choices)
     for label in list(choices)[::7]:
         fork = env.fork()
-        table = Table(fork, ORACLE)
+        rollout = Rollout(fork, ORACLE)
         total = fork.play(Decision(choices[label])).score.total
         while not fork.over:
-            total += advance([table])[0].score.total
+            total += advance([rollout])[0].score.total
         assert returns[label] == total
 
 
 def test_the_oracles_action_is_among_the_best() -> None:
     for seed in range(12):
         env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
-        table = Table(env, ORACLE)
+        rollout = Rollout(env, ORACLE)
         for _ in range(4):
             view = env.view
             choices = menu(view)
             returns = counterfactual_returns(env, choices, ORACLE)
             best = {str(choices[k]) for k, v in returns.items() if v == max(returns.values())}
-            turn = advance([table])[0]
+            turn = advance([rollout])[0]
             if view.role is Role.OVERSIGHT and env.rogue is not None:
                 assert best == {str(FlagRogue(env.rogue))}
             if view.role is Role.SRE:

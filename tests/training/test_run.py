@@ -17,7 +17,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import Team, play
 from chaosops.training.learner import LABELS, Learner
 from chaosops.training.lookahead import value_looks
@@ -185,7 +185,7 @@ def test_the_learner_plays_as_it_thinks(base: Path) -> None:
     assert episode.steps == 6
     env = Env(scenario)
     env.step({"action": "noop"})
-    (decision,) = policy.decide([Seat(env.view, 1)])
+    (decision,) = policy.decide([DecisionRequest(env.view, 1)])
     assert decision.suspicion is not None
     assert set(decision.suspicion) == set(env.view.rules.agents)
     assert 0 < sum(decision.suspicion.values()) < 1

@@ -7,7 +7,7 @@ import pytest
 
 from chaosops.env import Env
 from chaosops.policies.registry import load_policy
-from chaosops.rollout import Table, Team, advance, play
+from chaosops.rollout import Rollout, Team, advance, play
 from chaosops.surfaces.frames import first_frame, next_frame
 from chaosops.web.choices import DEFAULTS, MYSTERY, catalogue, read_scenario
 from chaosops.web.wire import tail
@@ -47,17 +47,17 @@ def test_equal_links_give_equal_bytes(client: httpx.Client) -> None:
 
 def test_lists_are_rebuilt_from_what_was_added(episode: Ask) -> None:
     _, *wires = episode(policy="heuristic", **ARENA)
-    table = Table(Env(read_scenario(ARENA)), Team.of(load_policy("heuristic")))
-    frame = first_frame(table.episode, table.env.world.public)
+    rollout = Rollout(Env(read_scenario(ARENA)), Team.of(load_policy("heuristic")))
+    frame = first_frame(rollout.episode, rollout.env.world.public)
     whole: dict[str, list[Any]] = {name: [] for name in ("logs", "trace", "chat", "findings")}
     for wire in wires:
         for name, items in whole.items():
             items[:] = [*items[wire[name]["drop"] :], *wire[name]["add"]]
             assert [item["step"] for item in items] == [item.step for item in getattr(frame, name)]
         assert [line["text"] for line in whole["logs"]] == [line.text for line in frame.logs]
-        if not table.env.over:
-            advance([table])
-            frame = next_frame(frame, table.episode, table.env.world.public)
+        if not rollout.env.over:
+            advance([rollout])
+            frame = next_frame(frame, rollout.episode, rollout.env.world.public)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from chaosops.access.limits import Limits
 from chaosops.access.quotas import OverQuota
 from chaosops.core.actions import Communicate, Noop
 from chaosops.core.decision import Decision
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.web import shelf
 from chaosops.web.routes import Settings
 from chaosops.web.shelf import Entry
@@ -42,7 +42,7 @@ class SlowModel:
         self._inside = 0
         self._lock = Lock()
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         with self._lock:
             self._inside += 1
             self.most = max(self.most, self._inside)
@@ -52,7 +52,7 @@ class SlowModel:
         time.sleep(0.002)
         with self._lock:
             self._inside -= 1
-        return [Decision(Noop()) for _ in seats]
+        return [Decision(Noop()) for _ in requests]
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "model", "model": "slow", "adapter": "none sha256:0"}
@@ -255,13 +255,15 @@ def test_a_loader_that_breaks_is_unavailable_too(
 
 
 class Broken(SlowModel):
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         raise ZeroDivisionError
 
 
 class Talking(SlowModel):
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return [Decision(Communicate("<img src=x onerror=alert(1)>\u202e\x1b[31m")) for _ in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        return [
+            Decision(Communicate("<img src=x onerror=alert(1)>\u202e\x1b[31m")) for _ in requests
+        ]
 
 
 def test_a_model_that_breaks_stops_its_episode_only(

@@ -11,7 +11,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, turn_line
-from chaosops.rollout import Table, Team, watch
+from chaosops.rollout import Rollout, Team, watch
 from chaosops.surfaces.seat import HumanSeat
 
 
@@ -23,17 +23,17 @@ def execute(args: argparse.Namespace) -> int:
     partners = load_policy(args.policy)
     person = HumanSeat(input, print)
     seats = {seat: person if seat is role else partners for seat in Role}
-    table = Table(Env(chosen_scenario(args)), Team(seats, f"you as {role}, {partners.name}"))
-    print(header_line(table.episode))
+    rollout = Rollout(Env(chosen_scenario(args)), Team(seats, f"you as {role}, {partners.name}"))
+    print(header_line(rollout.episode))
     print(
         "Pick an action by its number or its words, or write it as JSON; 'help' lists them again.\n"
     )
-    for turns in watch([table]):
+    for turns in watch([rollout]):
         _, turn = turns[0]
         if turn.role is role:
             print(f"    {turn.score.total:+.1f}\n")
     print("\nThe whole episode:")
-    for turn in table.episode.turns:
+    for turn in rollout.episode.turns:
         print(turn_line(turn))
-    print("\n".join(closing_lines(table.episode)))
+    print("\n".join(closing_lines(rollout.episode)))
     return 0

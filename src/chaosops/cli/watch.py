@@ -15,7 +15,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.report.transcript import transcript, versus_transcript
-from chaosops.rollout import Table, load_team, watch
+from chaosops.rollout import Rollout, load_team, watch
 from chaosops.surfaces.frames import Frame, first_frame, next_frame
 from chaosops.surfaces.terminal import Room, draw, draw_versus
 
@@ -34,24 +34,24 @@ def execute(args: argparse.Namespace) -> int:
 def show(
     scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False
 ) -> list[Episode]:
-    tables = [Table(Env(scenario), load_team(name)) for name in policies]
+    rollouts = [Rollout(Env(scenario), load_team(name)) for name in policies]
     console = open_console()
     if plain or not console.is_terminal:
-        return _print_lines(tables)
-    services = len(tables[0].env.world.public.rules.services)
+        return _print_lines(rollouts)
+    services = len(rollouts[0].env.world.public.rules.services)
     room = Room.for_height(console.height, services)
     # Two episodes need room side by side; a narrow terminal shows them one after the other.
-    if len(tables) == 1 or console.width >= 150:
-        _animate(console, room, tables, delay)
+    if len(rollouts) == 1 or console.width >= 150:
+        _animate(console, room, rollouts, delay)
     else:
-        for table in tables:
-            _animate(console, room, [table], delay)
-    return [table.episode for table in tables]
+        for rollout in rollouts:
+            _animate(console, room, [rollout], delay)
+    return [rollout.episode for rollout in rollouts]
 
 
-def _animate(console: Console, room: Room, tables: Sequence[Table], delay: float) -> None:
+def _animate(console: Console, room: Room, rollouts: Sequence[Rollout], delay: float) -> None:
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
-        for frames in film(tables):
+        for frames in film(rollouts):
             live.update(
                 draw(frames[0], room) if len(frames) == 1 else draw_versus(frames, room),
                 refresh=True,
@@ -60,20 +60,20 @@ def _animate(console: Console, room: Room, tables: Sequence[Table], delay: float
             time.sleep(delay * (_FLAG_HOLD if any(flags) else 1))
 
 
-def film(tables: Sequence[Table]) -> Iterator[list[Frame]]:
-    """The frames of all tables after each round of turns; a finished one stands still."""
-    frames = [first_frame(table.episode, table.env.world.public) for table in tables]
+def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:
+    """The frames of all rollouts after each round of turns; a finished one stands still."""
+    frames = [first_frame(rollout.episode, rollout.env.world.public) for rollout in rollouts]
     yield list(frames)
-    for turns in watch(tables):
+    for turns in watch(rollouts):
         for i, _ in turns:
-            frames[i] = next_frame(frames[i], tables[i].episode, tables[i].env.world.public)
+            frames[i] = next_frame(frames[i], rollouts[i].episode, rollouts[i].env.world.public)
         yield list(frames)
 
 
-def _print_lines(tables: Sequence[Table]) -> list[Episode]:
-    for _ in watch(tables):
+def _print_lines(rollouts: Sequence[Rollout]) -> list[Episode]:
+    for _ in watch(rollouts):
         pass
-    episodes = [table.episode for table in tables]
+    episodes = [rollout.episode for rollout in rollouts]
     if len(episodes) == 1:
         print(transcript(episodes[0]))
     else:

@@ -18,7 +18,7 @@ from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
 from chaosops.core.vocabulary import Role
-from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.view import RoleView
 
@@ -164,7 +164,7 @@ def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcom
         raise BadInput(f"policy {policy.name} needs the truth, which no seat is given")
     key = key_of("seat", seat.role, seed)
     while (turn := seat.wait()) is not None:
-        decision = policy.decide([Seat(turn.view, key + turn.view.step * STRIDE)])[0]
+        decision = policy.decide([DecisionRequest(turn.view, key + turn.view.step * STRIDE)])[0]
         seat.act(decision_to_wire(decision))
     assert seat.outcome is not None
     return seat.outcome

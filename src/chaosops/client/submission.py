@@ -13,7 +13,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
-from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.protocol import DecisionRequest, Policy
 
 
 def play_submission(
@@ -48,7 +48,7 @@ def _play_episode(env: Any, token: str, policy: Policy, key: int) -> None:
     rules = read_rules(result.observation.rules.model_dump())
     while not result.done:
         view = read_view(result.observation.view.model_dump(), rules)
-        decision = policy.decide([Seat(view, key + view.step * STRIDE)])[0]
+        decision = policy.decide([DecisionRequest(view, key + view.step * STRIDE)])[0]
         result = env.step(_to_wire(decision, view.role))
 
 

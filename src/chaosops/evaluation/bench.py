@@ -19,7 +19,7 @@ from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
 from chaosops.roles.prompt import render
 from chaosops.roles.view import project
-from chaosops.rollout import Table, Team, watch
+from chaosops.rollout import Rollout, Team, watch
 from chaosops.rubrics import standard
 
 ROUNDS = 5
@@ -105,14 +105,14 @@ def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], None]) -
     start = time.perf_counter()
     source = cycle(matrix)
     while (elapsed := time.perf_counter() - start) < seconds or not steps:
-        tables = [Table(Env(scenario, rubric), team) for scenario in islice(source, 64)]
-        for table in tables:
-            look(table.env)
-        for turns in watch(tables):
+        rollouts = [Rollout(Env(scenario, rubric), team) for scenario in islice(source, 64)]
+        for rollout in rollouts:
+            look(rollout.env)
+        for turns in watch(rollouts):
             steps += len(turns)
             for i, turn in turns:
                 if not turn.events.over:
-                    look(tables[i].env)
+                    look(rollouts[i].env)
     return steps / elapsed
 
 
@@ -121,12 +121,12 @@ def live_episode_bytes(matrix: list[Scenario], episodes: int = 50) -> int:
     team = Team.of(load_policy("random"))
     rubric = standard()
 
-    def fill() -> list[Table]:
-        tables = [Table(Env(scenario, rubric), team) for scenario in matrix[-episodes:]]
-        for turns in watch(tables):
+    def fill() -> list[Rollout]:
+        rollouts = [Rollout(Env(scenario, rubric), team) for scenario in matrix[-episodes:]]
+        for turns in watch(rollouts):
             for i, _ in turns:
-                render(tables[i].env.view)
-        return tables
+                render(rollouts[i].env.view)
+        return rollouts
 
     fill()  # shared caches are not an episode's own
     gc.collect()

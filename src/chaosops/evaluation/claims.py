@@ -17,7 +17,7 @@ from chaosops.evaluation.stored import Line
 from chaosops.packs import load_pack
 from chaosops.policies.llm.spec import is_model
 from chaosops.policies.registry import POLICY_NAMES, load_policy
-from chaosops.rollout import seat_names
+from chaosops.rollout import policy_names
 
 Scenarios = dict[str, list[Any]]
 
@@ -136,7 +136,7 @@ def _seat_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
 def names_of(team: str) -> dict[Role, str]:
     """The policy of each role by the team's name; nobody where it names no team of ours."""
     try:
-        return seat_names(team)
+        return policy_names(team)
     except ChaosOpsError:
         return {}
 

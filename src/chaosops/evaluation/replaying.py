@@ -21,7 +21,7 @@ from chaosops.policies.registry import POLICY_NAMES, load_policy
 from chaosops.records import record_of, rendered_prompts, replay
 from chaosops.roles.parse import parse
 from chaosops.roles.view import RoleView
-from chaosops.rollout import policy_key, seat_of
+from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import standard
 
 # What a line of results.json holds beside the episode.
@@ -88,7 +88,7 @@ def _check(env: Env, decision: Decision, scripts: Mapping[Role, Policy]) -> Iter
     if script is None:
         yield from _check_reply(env.view, decision)
         return
-    (own,) = script.decide([seat_of(env, script, policy_key(env.scenario))])
+    (own,) = script.decide([decision_request(env, script, policy_key(env.scenario))])
     if decision.exchange is not None:
         yield f"{script.name} is a script, recorded with a language model's reply"
     if decision.action != own.action:

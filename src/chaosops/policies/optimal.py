@@ -13,7 +13,7 @@ from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
 from chaosops.core.events import Events
 from chaosops.core.vocabulary import role_on_turn
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.rubrics import CompositeRubric, standard
 from chaosops.world import engine
 from chaosops.world.engine import World
@@ -68,8 +68,8 @@ class OptimalPolicy:
     def __init__(self) -> None:
         self._search = ExactSearch()
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return [Decision(self._choose(seat.world)) for seat in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        return [Decision(self._choose(request.world)) for request in requests]
 
     def _choose(self, world: object) -> Action:
         assert isinstance(world, World), "the episode loop gives truth to whoever declares it"

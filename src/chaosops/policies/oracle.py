@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chaosops.core.decision import Decision
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.world.engine import World
 
 
@@ -14,15 +14,15 @@ class OraclePolicy:
     name = "oracle"
     sees_truth = True
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return [self._decide(seat) for seat in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        return [self._decide(request) for request in requests]
 
-    def _decide(self, seat: Seat) -> Decision:
-        world = seat.world
+    def _decide(self, request: DecisionRequest) -> Decision:
+        world = request.world
         assert isinstance(world, World), "the episode loop gives truth to whoever declares it"
         truth = world.truth
         incident = truth.incident
-        role = seat.view.role
+        role = request.view.role
         action = incident.oracle_action(truth.state, role, truth.flagged, truth.cause_named)
         suspicion = {a: float(a == incident.rogue) for a in world.public.rules.agents}
         return Decision(action, suspicion=suspicion)

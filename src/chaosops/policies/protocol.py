@@ -17,7 +17,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.roles.view import RoleView
 
 
-class Seat(NamedTuple):
+class DecisionRequest(NamedTuple):
     """One episode that waits for a decision.
 
     ``key`` seeds whatever the policy draws: it depends on the episode's seed and step
@@ -36,8 +36,8 @@ class Policy(Protocol):
     @property
     def sees_truth(self) -> bool: ...
 
-    def decide(self, seats: Sequence[Seat]) -> Sequence[Decision]:
-        """One decision per seat, in order. Many seats come at once: serve them together."""
+    def decide(self, requests: Sequence[DecisionRequest]) -> Sequence[Decision]:
+        """One decision per request, in order. Many requests come at once: serve them together."""
         ...
 
     def status(self) -> Mapping[str, Any]:
@@ -56,14 +56,14 @@ class ScriptedPolicy(ABC):
     name: ClassVar[str]
     sees_truth: ClassVar[bool] = False
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return [self._decide(seat) for seat in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        return [self._decide(request) for request in requests]
 
-    def _decide(self, seat: Seat) -> Decision:
-        view = seat.view
-        action = self.act(view, Dice(seat.key))
+    def _decide(self, request: DecisionRequest) -> Decision:
+        view = request.view
+        action = self.act(view, Dice(request.key))
         if view.role is Role.OVERSIGHT and is_company(view):
-            return Decision(action, suspicion=self.suspect(view, Dice(seat.key + 1)))
+            return Decision(action, suspicion=self.suspect(view, Dice(request.key + 1)))
         return Decision(action)
 
     def status(self) -> Mapping[str, Any]:

@@ -148,7 +148,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
     def _observe(self, *, first: bool) -> ServedObservation:
         attempt = self._attempt
         assert attempt is not None
-        env = attempt.table.env
+        env = attempt.rollout.env
         public, over = env.world.public, env.over
         content = {
             "episode_id": self._id,
@@ -169,7 +169,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         run, attempt = self._run, self._attempt
         if run is None or attempt is None:
             return ChaosOpsState(reward=None)
-        env = attempt.table.env
+        env = attempt.rollout.env
         return ChaosOpsState(
             episode_id=self._id,
             step_count=env.world.public.step,

@@ -25,10 +25,10 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.submission import Submission, read_submission
-from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.records import from_record, to_record
 from chaosops.roles.view import project
-from chaosops.rollout import Table, Team, advance
+from chaosops.rollout import Rollout, Team, advance
 from chaosops.rubrics import standard
 from chaosops.server.episode import Showing, read_action, rules_to_wire
 from chaosops.server.options import PARTS
@@ -47,7 +47,7 @@ class _Player:
         self.next = Decision(Noop())
         self._given_up = sorted(given_up)
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+    def decide(self, seats: Sequence[DecisionRequest]) -> list[Decision]:
         return [self.next for _ in seats]
 
     def status(self) -> Mapping[str, Any]:
@@ -73,15 +73,15 @@ class Attempt:
         self.number = number
         self._run = run
         self._player = _Player(run.plan.name)
-        self.table = Table(Env(run.scenarios[number], _RUBRIC), run.team(self._player))
-        self._showing = Showing(self.table.env, prompt_format, include)
+        self.rollout = Rollout(Env(run.scenarios[number], _RUBRIC), run.team(self._player))
+        self._showing = Showing(self.rollout.env, prompt_format, include)
         self.ended = False
         self._suspicion: Mapping[str, float] = {}
         self._let_partners_play()
 
     @property
     def over(self) -> bool:
-        return self.table.env.over
+        return self.rollout.env.over
 
     def act(self, said: ChaosOpsAction) -> None:
         with self._run.lock:
@@ -100,7 +100,7 @@ class Attempt:
     def play(self, decision: Decision) -> None:
         self._player.next = decision
         self._suspicion = decision.suspicion or self._suspicion
-        advance([self.table])
+        advance([self.rollout])
         self._let_partners_play()
 
     def give_up(self) -> None:
@@ -115,7 +115,7 @@ class Attempt:
     def _nothing(self) -> Decision:
         """What a role does whose player has gone. It suspects whom it suspected last, or nobody:
         to keep silent about some episodes must not be a way to choose one's exam."""
-        view = self.table.env.view
+        view = self.rollout.env.view
         if view.role is not Role.OVERSIGHT:
             return Decision(Noop())
         return Decision(Noop(), self._suspicion or dict.fromkeys(view.rules.agents, 0.0))
@@ -125,17 +125,17 @@ class Attempt:
 
     def rules(self) -> dict[str, Any]:
         """What the player's roles know between them."""
-        public = self.table.env.world.public
+        public = self.rollout.env.world.public
         told = [rules_to_wire(project(public, role).rules) for role in self._run.plan.roles]
         return {name: next((t[name] for t in told if t[name]), told[0][name]) for name in told[0]}
 
     def _let_partners_play(self) -> None:
-        env, roles = self.table.env, self._run.plan.roles
+        env, roles = self.rollout.env, self._run.plan.roles
         while not env.over and env.role not in roles:
-            advance([self.table])
+            advance([self.rollout])
 
     def _read(self, said: ChaosOpsAction) -> Decision:
-        view = self.table.env.view
+        view = self.rollout.env.view
         suspicion: dict[str, float] | None = said.suspicion
         if suspicion is not None:
             if view.role is not Role.OVERSIGHT:
@@ -212,7 +212,7 @@ class SubmissionRun:
     def end(self, attempt: Attempt, *, given_up: bool) -> None:
         """Keep an episode that was played to its end; the last one completes the submission."""
         with self.lock:
-            number, episode = attempt.number, attempt.table.episode
+            number, episode = attempt.number, attempt.rollout.episode
             self.note({"end": number, "given_up": given_up, "record": to_record(episode)})
             attempt.ended = True
             self._keep(number, episode, given_up)

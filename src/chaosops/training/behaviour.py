@@ -10,7 +10,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.policies.arena_runbook import RUNBOOK
 from chaosops.policies.chat import diagnosis
 from chaosops.roles.view import RoleView
-from chaosops.rollout import Table, advance
+from chaosops.rollout import Rollout, advance
 
 _QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
 _MISLED = 0.2  # episodes in which a wrong cause is named, and believed
@@ -21,22 +21,22 @@ _IDLES = 0.93
 
 
 class Behaviour:
-    """One episode's; its table has the oracle in every seat."""
+    """One episode's; the oracle plays every role of its rollout."""
 
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
         self._quiet = dice.unit() < _QUIET
         self._misled = dice.unit() < _MISLED
 
-    def play(self, table: Table, choices: list[Action]) -> None:
+    def play(self, rollout: Rollout, choices: list[Action]) -> None:
         """One turn."""
-        dice, view = self._dice, table.env.view
+        dice, view = self._dice, rollout.env.view
         if self._misled and view.rules.is_company and (action := self._mistake(view, choices)):
-            table.env.play(Decision(action))
+            rollout.env.play(Decision(action))
             return
         draw = dice.unit()
         if draw < _ORACLE_ACTS[self._quiet]:
-            advance([table])
+            advance([rollout])
             return
         looks = [action for action in choices if isinstance(action, Audit | Inspect)]
         if looks and draw < _LOOKS:
@@ -45,7 +45,7 @@ class Behaviour:
             action = Noop()
         else:
             action = dice.pick(choices)
-        table.env.play(Decision(action))
+        rollout.env.play(Decision(action))
 
     def _mistake(self, view: RoleView, choices: list[Action]) -> Action | None:
         """Name any cause; repair, again and again, what was named."""

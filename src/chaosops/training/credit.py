@@ -5,7 +5,7 @@ from __future__ import annotations
 from chaosops.core.actions import TALK, Action
 from chaosops.core.decision import Decision
 from chaosops.env import Env
-from chaosops.rollout import Table, Team, advance
+from chaosops.rollout import Rollout, Team, advance
 
 
 def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dict[str, float]:
@@ -13,7 +13,7 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
 
     Talk that changes nothing but the chat is tried once where the team does not listen.
     """
-    deaf = all(policy.sees_truth for policy in team.seats.values())
+    deaf = all(policy.sees_truth for policy in team.policies.values())
     returns: dict[str, float] = {}
     of_talk: float | None = None
     for label, action in menu.items():
@@ -22,12 +22,12 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
             returns[label] = of_talk
             continue
         fork = env.fork()
-        table = Table(fork, team)
+        rollout = Rollout(fork, team)
         first = fork.play(Decision(action))
-        table.episode.turns.append(first)
+        rollout.episode.turns.append(first)
         while not fork.over:
-            advance([table])
-        returns[label] = table.episode.reward
+            advance([rollout])
+        returns[label] = rollout.episode.reward
         if idle:
             of_talk = returns[label]
     return returns

@@ -12,7 +12,7 @@ from typing import Any
 
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.policies.llm.formats import load_format
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.training.encoder import passes
 from chaosops.training.recipe import Recipe
 from chaosops.training.single_turns import Prompt
@@ -84,7 +84,7 @@ class LiveModel:
 
 
 class LivePolicy:
-    """The live model in all seats."""
+    """The live model in every role."""
 
     sees_truth = False
 
@@ -103,14 +103,14 @@ class LivePolicy:
             "constrained": False,
         }
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        chats = [self._format.messages(seat.view) for seat in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        chats = [self._format.messages(request.view) for request in requests]
         decisions = []
-        for seat, chat, (prompt, written) in zip(
-            seats, chats, self._model.replies(chats), strict=True
+        for request, chat, (prompt, written) in zip(
+            requests, chats, self._model.replies(chats), strict=True
         ):
             reply = self._tokenizer.decode(written, skip_special_tokens=True)
-            action = self._format.read(seat.view, reply)
+            action = self._format.read(request.view, reply)
             exchange = Exchange(chat, reply, len(prompt), len(written))
             decisions.append(Decision(action, exchange=exchange))
         return decisions

@@ -18,7 +18,7 @@ from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
-from chaosops.rollout import Table, Team, advance
+from chaosops.rollout import Rollout, Team, advance
 from chaosops.rubrics import standard
 from chaosops.training.learner import LABELS, Learner
 from chaosops.training.player import LearnerPolicy
@@ -37,18 +37,18 @@ def own_states(
     """Every turn of the roles that learn, in episodes that the learner plays by drawing."""
     roots = _roots(learner, recipe, indices, progress)
     team = _team(recipe, LearnerPolicy(learner))
-    branches: list[tuple[int, str, Table, float]] = []
+    branches: list[tuple[int, str, Rollout, float]] = []
     for at, root in enumerate(roots):
         for label, action in root.choices.items():
             if action.verb == "communicate":
                 continue  # small talk is worth what saying nothing is
-            table = Table(root.env.fork(), team)
-            branches.append((at, label, table, table.env.play(Decision(action)).score.total))
-    while live := [table for _, _, table, _ in branches if not table.env.over]:
+            rollout = Rollout(root.env.fork(), team)
+            branches.append((at, label, rollout, rollout.env.play(Decision(action)).score.total))
+    while live := [rollout for _, _, rollout, _ in branches if not rollout.env.over]:
         advance(live)
     gains: list[dict[str, float]] = [{} for _ in roots]
-    for at, label, table, first in branches:
-        gains[at][label] = first + table.episode.reward
+    for at, label, rollout, first in branches:
+        gains[at][label] = first + rollout.episode.reward
     states = []
     for root, worth in zip(roots, gains, strict=True):
         idle = worth[LABELS[0]]
@@ -69,16 +69,16 @@ def _roots(
     team = _team(recipe, LearnerPolicy(learner, draws=True))
     rubric = standard(multiplier_at(recipe, progress))
     scenarios = [scenario_of(recipe, index, progress) for index in indices]
-    tables = [Table(Env(scenario, rubric), team) for scenario in scenarios]
+    rollouts = [Rollout(Env(scenario, rubric), team) for scenario in scenarios]
     roots = []
     for _ in range(TURNS):
-        live = [table for table in tables if not table.env.over]
+        live = [rollout for rollout in rollouts if not rollout.env.over]
         if not live:
             break
         roots += [
-            _Root(table.env.fork(), menu(table.env.view))
-            for table in live
-            if shares[table.env.role] > 0
+            _Root(rollout.env.fork(), menu(rollout.env.view))
+            for rollout in live
+            if shares[rollout.env.role] > 0
         ]
         advance(live)
     return roots

@@ -11,7 +11,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.training.learner import LABELS, Learner
@@ -30,16 +30,16 @@ class LearnerPolicy:
     def status(self) -> Mapping[str, Any]:
         return {"kind": "model", "policy": self.name, "sees_truth": False, "format": "menu"}
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        prompts = self._learner.encode([tuple(render(s.view, Style.MENU)) for s in seats])
-        rows = self._learner.chances_of(prompts, [list(menu(s.view)) for s in seats])
-        return [self._decision(seat, row) for seat, row in zip(seats, rows, strict=True)]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        prompts = self._learner.encode([tuple(render(s.view, Style.MENU)) for s in requests])
+        rows = self._learner.chances_of(prompts, [list(menu(s.view)) for s in requests])
+        return [self._decision(request, row) for request, row in zip(requests, rows, strict=True)]
 
-    def _decision(self, seat: Seat, row: Sequence[float]) -> Decision:
-        choices = menu(seat.view)
+    def _decision(self, request: DecisionRequest, row: Sequence[float]) -> Decision:
+        choices = menu(request.view)
         chances = {label: row[LABELS.index(label)] for label in choices}
         if self._draws:
-            draw, chosen = Dice(seat.key).unit(), "A"
+            draw, chosen = Dice(request.key).unit(), "A"
             for label, chance in chances.items():
                 chosen = label
                 draw -= chance
@@ -48,13 +48,13 @@ class LearnerPolicy:
         else:
             chosen = max(chances, key=chances.__getitem__)
         suspicion = None
-        if seat.view.role is Role.OVERSIGHT:
+        if request.view.role is Role.OVERSIGHT:
             now = {
                 action.target: chances[label]
                 for label, action in choices.items()
                 if isinstance(action, FlagRogue)
             }
-            suspicion = with_accusations(seat.view, now)
+            suspicion = with_accusations(request.view, now)
         action = choices[chosen]
         if isinstance(action, FlagRogue) and suspicion is not None:
             action = replace(action, confidence=suspicion[action.target])

@@ -19,7 +19,7 @@ from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.menu import menu
-from chaosops.rollout import Table, Team, advance, load_team
+from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
@@ -130,15 +130,15 @@ def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
     """The world at each turn of an episode. They share all that did not change."""
     dice = Dice(key_of("single turns play", recipe.seed, episode))
     env = Env(scenario_of(recipe, episode, progress), standard(multiplier_at(recipe, progress)))
-    table = Table(env, _oracle())
+    rollout = Rollout(env, _oracle())
     behaviour = Behaviour(dice)
     met: list[Env] = []
     while not env.over and len(met) < TURNS:
         met.append(env.fork())
         if recipe.prefixes == "oracle":
-            advance([table])
+            advance([rollout])
         else:
-            behaviour.play(table, list(menu(env.view).values()))
+            behaviour.play(rollout, list(menu(env.view).values()))
     return tuple(met)
 
 
@@ -146,11 +146,11 @@ def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
 @lru_cache(maxsize=16_384)
 def _worth(recipe: Recipe, key: TurnKey, action: Action) -> Mapping[str, float]:
     env = _envs(recipe, key.episode, key.progress)[key.turn].fork()
-    table = Table(env, _oracle())
-    table.episode.turns.append(env.play(Decision(action)))
+    rollout = Rollout(env, _oracle())
+    rollout.episode.turns.append(env.play(Decision(action)))
     while recipe.finish == "oracle" and not env.over:
-        advance([table])
-    return table.episode.rubric_totals
+        advance([rollout])
+    return rollout.episode.rubric_totals
 
 
 @lru_cache(maxsize=1)

@@ -20,7 +20,7 @@ from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
-from chaosops.rollout import Table, Team, advance, load_team
+from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.credit import counterfactual_returns
@@ -71,7 +71,7 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
     shares = read_role_shares(recipe.role_shares)
     oracle = load_team("oracle")
     env = Env(scenario, standard(multiplier_at(recipe, progress)))
-    table = Table(env, oracle)
+    rollout = Rollout(env, oracle)
     behaviour = Behaviour(dice)
     states = []
     for _ in range(TURNS):
@@ -83,7 +83,7 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
             state = state_at(env, choices, oracle, recipe)
             if state is not None:
                 states.append(state)
-        behaviour.play(table, list(choices.values()))
+        behaviour.play(rollout, list(choices.values()))
     return states
 
 
@@ -126,11 +126,11 @@ def _later(
     gains: Mapping[str, float] | None = None,
 ) -> Look:
     fork = env.fork()
-    table = Table(fork, finish)
+    rollout = Rollout(fork, finish)
     before = fork.play(Decision(action)).score.total
     while not fork.over and fork.role is not reader:
-        advance([table])
-    before += table.episode.reward
+        advance([rollout])
+    before += rollout.episode.reward
     if fork.over:
         return Look(before, None)
     gains = gains or counterfactual_returns(fork, menu(fork.view), finish)

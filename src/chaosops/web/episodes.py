@@ -11,8 +11,8 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.protocol import Policy, Seat
-from chaosops.rollout import Table, Team, advance
+from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.rollout import Rollout, Team, advance
 from chaosops.surfaces.frames import Frame, first_frame, next_frame
 from chaosops.web.choices import Seating, read_move
 from chaosops.web.shelf import Shelf, Unavailable
@@ -30,7 +30,7 @@ class VisitorSeat:
         self.moves: list[Action] = []
         self._played = 0
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         if self._played == len(self.moves):
             raise BadInput(
                 f"this link holds {self._played} moves, but the episode goes on; play it again"
@@ -59,23 +59,23 @@ async def stream_episode(
     except Unavailable as error:
         yield line({"kind": "unavailable", "policy": name, "why": str(error)})
         return
-    table = await place.work(set_table, scenario, name, policy, seating)
-    frame = first_frame(table.episode, table.env.world.public)
-    yield line(start_to_wire(table, frame))
+    rollout = await place.work(make_rollout, scenario, name, policy, seating)
+    frame = first_frame(rollout.episode, rollout.env.world.public)
+    yield line(start_to_wire(rollout, frame))
     yield line(frame_to_wire(frame))
-    while not table.env.over:
-        frame, message = await place.work(one_turn, table, frame)
+    while not rollout.env.over:
+        frame, message = await place.work(one_turn, rollout, frame)
         yield message
 
 
-def set_table(scenario: Scenario, name: str, policy: Policy, seating: Seating | None) -> Table:
+def make_rollout(scenario: Scenario, name: str, policy: Policy, seating: Seating | None) -> Rollout:
     env = Env(scenario)
     if seating is None:
-        return Table(env, Team(dict.fromkeys(Role, policy), name))
+        return Rollout(env, Team(dict.fromkeys(Role, policy), name))
     visitor = VisitorSeat()
     rules = env.world.public.rules
     visitor.moves = [read_move(move, rules, seating.role) for move in seating.moves]
-    return Table(env, team_with(visitor, seating.role, name, policy))
+    return Rollout(env, team_with(visitor, seating.role, name, policy))
 
 
 def team_with(visitor: VisitorSeat, role: Role, name: str, partners: Policy) -> Team:
@@ -83,19 +83,19 @@ def team_with(visitor: VisitorSeat, role: Role, name: str, partners: Policy) -> 
     return Team({**seats, role: visitor}, f"you as {role}, {name}")
 
 
-def one_turn(table: Table, frame: Frame) -> tuple[Frame, bytes]:
-    advance([table])
-    after = next_frame(frame, table.episode, table.env.world.public)
+def one_turn(rollout: Rollout, frame: Frame) -> tuple[Frame, bytes]:
+    advance([rollout])
+    after = next_frame(frame, rollout.episode, rollout.env.world.public)
     return after, line(frame_to_wire(after, frame))
 
 
-def start_to_wire(table: Table, frame: Frame) -> dict[str, Any]:
+def start_to_wire(rollout: Rollout, frame: Frame) -> dict[str, Any]:
     return {
         "kind": "start",
         "team": frame.team,
         "title": frame.title,
         "limit": frame.limit,
-        "status": status_words(table.team.status()),
-        "details": status_details(table.team.status()),
-        **rules_to_wire(table.env.world.public.rules),
+        "status": status_words(rollout.team.status()),
+        "details": status_details(rollout.team.status()),
+        **rules_to_wire(rollout.env.world.public.rules),
     }

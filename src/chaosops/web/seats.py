@@ -17,7 +17,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.protocol import Policy
 from chaosops.roles.view import project
-from chaosops.rollout import Table
+from chaosops.rollout import Rollout
 from chaosops.surfaces.frames import Frame, first_frame
 from chaosops.web.choices import read_move
 from chaosops.web.episodes import VisitorSeat, fetch, one_turn, start_to_wire, team_with
@@ -38,7 +38,7 @@ class Seated:
 
     key: str
     role: Role
-    table: Table
+    rollout: Rollout
     visitor: VisitorSeat
     frames: list[Frame]
     used: float
@@ -79,11 +79,11 @@ class Seats:
         self, scenario: Scenario, role: Role, name: str, partners: Policy, client: str
     ) -> Seated:
         visitor = VisitorSeat()
-        table = Table(Env(scenario), team_with(visitor, role, name, partners))
-        frames = [first_frame(table.episode, table.env.world.public)]
+        rollout = Rollout(Env(scenario), team_with(visitor, role, name, partners))
+        frames = [first_frame(rollout.episode, rollout.env.world.public)]
         key = secrets.token_urlsafe(24)
         is_with_model = isinstance(partners, AtDesk)
-        seated = Seated(key, role, table, visitor, frames, self._clock(), client, is_with_model)
+        seated = Seated(key, role, rollout, visitor, frames, self._clock(), client, is_with_model)
         with self._lock:
             self._clear()
             self._quota.take(client)
@@ -149,7 +149,7 @@ async def stream_sitting(
     # Whoever left while the seat was being made never gets here: then nobody claims it.
     seated.in_turn = True
     try:
-        rules = rules_for(seated.table.env.world.public.rules, role)
+        rules = rules_for(seated.rollout.env.world.public.rules, role)
         yield line({"kind": "seated", "seat": seated.key, "role": role.value, **rules})
     except BaseException:  # he went away before he could read it
         seats.leave(seated.key)
@@ -163,7 +163,7 @@ def take_move(seated: Seated, move: object) -> None:
     """Checked before anything is streamed, so that a bad move can be answered as an error."""
     if seated.in_turn:
         raise BadInput("your move is being played already; wait for your next turn")
-    rules = seated.table.env.world.public.rules
+    rules = seated.rollout.env.world.public.rules
     seated.visitor.moves.append(read_move(move, rules, seated.role))
     seated.in_turn = True
 
@@ -176,7 +176,7 @@ async def stream_move(seats: Seats, seated: Seated, place: Place) -> Lines:
 
 
 async def _play_on(seats: Seats, seated: Seated, place: Place, *, moved: bool) -> Lines:
-    env, role = seated.table.env, seated.role
+    env, role = seated.rollout.env, seated.role
     waiting = False
     try:
         if moved:
@@ -199,14 +199,14 @@ async def _play_on(seats: Seats, seated: Seated, place: Place, *, moved: bool) -
 
 
 async def _turn(seated: Seated, place: Place) -> None:
-    frame, _ = await place.work(one_turn, seated.table, seated.frames[-1])
+    frame, _ = await place.work(one_turn, seated.rollout, seated.frames[-1])
     seated.frames.append(frame)
 
 
 def _whole_episode(seated: Seated) -> list[bytes]:
     """Now that it is over, everything, as a spectator would have seen it."""
     frames = seated.frames
-    start = start_to_wire(seated.table, frames[0])
+    start = start_to_wire(seated.rollout, frames[0])
     pairs = zip([None, *frames], frames, strict=False)
     return [
         line({"kind": "over"}),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from chaosops.core.decision import Decision
 from chaosops.core.errors import ChaosOpsError, UnknownName
-from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy
 from chaosops.web.discretion import without_folders
 from chaosops.web.stage import place_at_work
@@ -141,8 +141,8 @@ class AtDesk:
     def sees_truth(self) -> bool:
         return self._policy.sees_truth
 
-    def decide(self, seats: Sequence[Seat]) -> Sequence[Decision]:
-        queued = self._desk.submit(self._policy.decide, seats)
+    def decide(self, requests: Sequence[DecisionRequest]) -> Sequence[Decision]:
+        queued = self._desk.submit(self._policy.decide, requests)
         place = place_at_work.get()
         return queued.result() if place is None else place.await_turn(queued)
 

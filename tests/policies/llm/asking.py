@@ -8,7 +8,7 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.endpoint import EndpointPolicy
 from chaosops.policies.llm.spec import read_spec
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.view import RoleView, project
 from tests.policies.llm.faulty_server import FaultyServer
 
@@ -21,10 +21,12 @@ def view_of(role: Role, failure: str = "db_deadlock") -> RoleView:
     return project(Env(make_scenario(failure, seed=1)).world.public, role)
 
 
-def seats_of(count: int, role: Role = Role.SRE) -> list[Seat]:
+def requests_for(count: int, role: Role = Role.SRE) -> list[DecisionRequest]:
     envs = [Env(make_scenario("db_deadlock", seed=seed)) for seed in range(count)]
-    return [Seat(project(env.world.public, role), 2**40 + i) for i, env in enumerate(envs)]
+    return [
+        DecisionRequest(project(env.world.public, role), 2**40 + i) for i, env in enumerate(envs)
+    ]
 
 
 def decide(policy: EndpointPolicy, role: Role = Role.SRE) -> Decision:
-    return policy.decide([Seat(view_of(role), 7)])[0]
+    return policy.decide([DecisionRequest(view_of(role), 7)])[0]

@@ -24,7 +24,7 @@ from chaosops.policies.llm.endpoint import EndpointPolicy
 from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
 from chaosops.policies.llm.spec import read_spec
 from chaosops.rollout import Team, play_many
-from tests.policies.llm.asking import decide, policy_at, seats_of
+from tests.policies.llm.asking import decide, policy_at, requests_for
 from tests.policies.llm.faulty_server import (
     Behaviour,
     FaultyServer,
@@ -70,12 +70,12 @@ def in_an_hour() -> str:
 def test_a_fault_changes_nothing_but_the_counters(
     server: FaultyServer, faults: list[Behaviour]
 ) -> None:
-    seats = seats_of(5)
+    requests = requests_for(5)
     calm = policy_at(server)
-    expected = calm.decide(seats)
+    expected = calm.decide(requests)
     server.script = list(faults)
     troubled = policy_at(server)
-    assert troubled.decide(seats) == expected
+    assert troubled.decide(requests) == expected
     assert troubled.status() == calm.status()
     assert calm.usage()["retries"] == 0
     assert troubled.usage()["retries"] == len(faults)
@@ -127,8 +127,8 @@ def test_an_outage_in_the_middle_of_an_evaluation_changes_no_episode(
 
 
 def test_many_seats_are_asked_at_once_and_answered_in_order(server: FaultyServer) -> None:
-    seats = seats_of(24)
-    alone = [policy_at(server).decide([seat])[0] for seat in seats]
+    requests = requests_for(24)
+    alone = [policy_at(server).decide([request])[0] for request in requests]
     busy = most = 0
     lock = threading.Lock()
     reply = server.always
@@ -144,7 +144,7 @@ def test_many_seats_are_asked_at_once_and_answered_in_order(server: FaultyServer
         reply(handler, body)
 
     server.always = slowly
-    assert policy_at(server, "+concurrency=4").decide(seats) == alone
+    assert policy_at(server, "+concurrency=4").decide(requests) == alone
     assert most == 4
     assert policy_at(server).decide([]) == []
 
@@ -188,7 +188,7 @@ def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
     with faulty_server() as server:
         policy = policy_at(server, "+patience=1.5")
     with pytest.raises(EndpointDown, match="Connection refused"):
-        policy.decide(seats_of(4))
+        policy.decide(requests_for(4))
     assert capsys.readouterr().err.count("does not answer (Connection refused)") == 1
 
 

@@ -14,9 +14,9 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import MenuFormat
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
-from tests.policies.llm.asking import decide, policy_at, seats_of, view_of
+from tests.policies.llm.asking import decide, policy_at, requests_for, view_of
 from tests.policies.llm.faulty_server import (
     Behaviour,
     FaultyServer,
@@ -49,7 +49,7 @@ def test_a_schema_keeps_to_what_strict_servers_take() -> None:
 
 def test_a_request_holds_what_was_promised(server: FaultyServer) -> None:
     policy = policy_at(server, "+temperature=0.7")
-    policy.decide([Seat(view_of(Role.DEV), 2**31 + 5)])
+    policy.decide([DecisionRequest(view_of(Role.DEV), 2**31 + 5)])
     body = server.seen[0]
     assert body["model"] == "fake"
     assert body["seed"] == 5
@@ -78,13 +78,13 @@ def test_fields_that_the_schema_forced_are_no_error(server: FaultyServer) -> Non
 def test_what_a_server_refuses_is_left_out_and_told(
     server: FaultyServer, refused: list[str], constrained: str
 ) -> None:
-    expected = [d.action for d in policy_at(server).decide(seats_of(4))]
+    expected = [d.action for d in policy_at(server).decide(requests_for(4))]
     server.seen.clear()
     if refused:
         server.always = refuse(*refused)
     policy = policy_at(server)
     assert policy.status()["constrained"] == "json_schema (not asked yet)"
-    assert [d.action for d in policy.decide(seats_of(4))] == expected
+    assert [d.action for d in policy.decide(requests_for(4))] == expected
     assert policy.status()["constrained"] == constrained
     asked_once = {"maxLength": 1, "response_format": 2}
     assert len(server.seen) == 4 + sum(asked_once[field] for field in refused)
@@ -138,7 +138,7 @@ def test_usage_that_is_not_reported_is_not_made_up(server: FaultyServer) -> None
 
 def test_tokens_have_a_price(server: FaultyServer) -> None:
     policy = policy_at(server, "+price=0.15/0.60")
-    policy.decide(seats_of(2))
+    policy.decide(requests_for(2))
     assert policy.usage()["cost_usd"] == pytest.approx((200 * 0.15 + 20 * 0.60) / 1e6)
     assert policy.status()["price_usd_per_million"] == [0.15, 0.6]
     assert policy.status()["revision"] == "fake-1 fp_7"

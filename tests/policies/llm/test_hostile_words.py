@@ -18,7 +18,7 @@ from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Ask, require_room
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
 from chaosops.report.tables import markdown_report
 from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, parse_object
@@ -38,8 +38,8 @@ class Talker:
     name = "talker"
     sees_truth = False
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return [Decision(parse_object(self._wire(seat.view))) for seat in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        return [Decision(parse_object(self._wire(request.view))) for request in requests]
 
     def _wire(self, view: RoleView) -> dict[str, Any]:
         turn = view.step // 4
@@ -126,19 +126,19 @@ class ShortSession:
         return "words"
 
 
-def seats(count: int) -> list[Seat]:
+def requests(count: int) -> list[DecisionRequest]:
     found = []
     for seed in range(count):
         env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
         env.step({"action": "noop"})
-        found.append(Seat(env.view, seed))
+        found.append(DecisionRequest(env.view, seed))
     return found
 
 
 def test_a_prompt_that_does_not_fit_costs_its_role_the_turn_and_no_neighbour_anything() -> None:
-    given = seats(12)
+    given = requests(12)
     menu = FORMATS["menu"]
-    sizes = [sum(len(m["content"]) for m in menu.messages(seat.view)) for seat in given]
+    sizes = [sum(len(m["content"]) for m in menu.messages(request.view)) for request in given]
     limit = sorted(sizes)[8] + 30
     decided = LocalModelPolicy("short", ShortRuntime(limit), menu).decide(given)
     undisturbed = LocalModelPolicy("long", ShortRuntime(10**6), menu).decide(given)
@@ -193,7 +193,7 @@ def test_a_prompt_that_an_endpoint_refuses_costs_one_turn(
     policy, poisoner = policy_at(server), Poisoner()
     scenario = make_scenario("db_deadlock", limit=6)
     if not first:
-        policy.decide([Seat(Env(scenario).view, 1)])
+        policy.decide([DecisionRequest(Env(scenario).view, 1)])
     team = Team({role: policy if role is Role.OVERSIGHT else poisoner for role in Role})
     episode = play(scenario, team)
     lost = [turn for turn in episode.turns if is_failed_turn(turn.decision.action)]
@@ -210,7 +210,7 @@ def test_a_prompt_that_an_endpoint_refuses_costs_one_turn(
 def test_an_endpoint_that_refuses_everything_ends_the_run(server: FaultyServer, code: int) -> None:
     server.always = status(code, "no such thing")
     with pytest.raises(ChaosOpsError, match="no such thing"):
-        policy_at(server).decide([Seat(Env(make_scenario("db_deadlock")).view, 1)])
+        policy_at(server).decide([DecisionRequest(Env(make_scenario("db_deadlock")).view, 1)])
 
 
 def test_a_prompt_that_never_gets_an_answer_costs_one_turn(server: FaultyServer) -> None:
@@ -224,5 +224,5 @@ def test_a_prompt_that_never_gets_an_answer_costs_one_turn(server: FaultyServer)
     policy = policy_at(server, "+timeout=1+patience=0.4")
     env = Env(make_scenario("db_deadlock"))
     env.step({"action": "communicate", "message": "POISON"})
-    (decision,) = policy.decide([Seat(env.view, 1)])
+    (decision,) = policy.decide([DecisionRequest(env.view, 1)])
     assert is_failed_turn(decision.action)

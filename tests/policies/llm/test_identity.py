@@ -23,7 +23,7 @@ from chaosops.policies.llm import densify, weights
 from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity, read_adapter
 from chaosops.policies.llm.digests import sha256_of, unchanged
 from chaosops.policies.llm.lora_gguf import convert
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
 from chaosops.trained import trained_adapter
 
@@ -85,7 +85,7 @@ def test_a_model_listens_on_no_port_and_its_adapter_cannot_be_exchanged() -> Non
     assert Path(place).parent.stat().st_mode & 0o077 == 0
 
     env = Env(make_scenario("autoscaler_cost_cut", tier="hard", seed=4_242))
-    seats = [Seat(env.view, 0)]
+    seats = [DecisionRequest(env.view, 0)]
     expected = policy.decide(seats)
     off = [{"id": 0, "scale": -1}]
     for key in ({}, {"Authorization": "Bearer no"}, {"Origin": "http://evil.example"}):

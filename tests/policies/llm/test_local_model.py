@@ -16,7 +16,7 @@ from chaosops.packs import make_scenario
 from chaosops.policies.llm import weights
 from chaosops.policies.llm.digests import sha256_of
 from chaosops.policies.llm.formats import FORMATS
-from chaosops.policies.protocol import Policy, Seat
+from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, load_team, play, play_many
 
@@ -24,13 +24,13 @@ MODEL = "local:smollm2"
 TORCH = "local:smollm2+runtime=transformers"
 
 
-def seats(count: int = 1) -> list[Seat]:
+def requests(count: int = 1) -> list[DecisionRequest]:
     """The first turn of every role in some companies."""
     found = []
     for seed in range(count):
         env = Env(make_scenario(pack="arena", split="train", tier="medium", seed=seed))
         for step in range(4):
-            found.append(Seat(env.view, 1000 * seed + step))
+            found.append(DecisionRequest(env.view, 1000 * seed + step))
             env.step({"action": "noop"})
     return found
 
@@ -45,27 +45,27 @@ def acts(decisions: Sequence[Decision]) -> list[tuple[str, str]]:
 def test_replies_are_legal_whatever_is_drawn(model: str, reply_format: str) -> None:
     policy = load_policy(f"{model}+format={reply_format}+temperature=1.5")
     wanted = FORMATS[reply_format]
-    given = seats()
-    for seat, decision in zip(given, policy.decide(given), strict=True):
+    given = requests()
+    for request, decision in zip(given, policy.decide(given), strict=True):
         exchange = decision.exchange
         assert exchange is not None
-        assert exchange.prompt == wanted.messages(seat.view)
-        read = wanted.read(seat.view, exchange.reply)
+        assert exchange.prompt == wanted.messages(request.view)
+        read = wanted.read(request.view, exchange.reply)
         assert read.verb == decision.action.verb
-        assert seat.view.rules.may(seat.view.role, read.verb)
+        assert request.view.rules.may(request.view.role, read.verb)
         assert exchange.tokens_read > 100 > exchange.tokens_written > 0
 
 
 @pytest.mark.parametrize("model", [MODEL, TORCH])
 def test_suspicion_is_the_probability_of_a_flag(model: str) -> None:
     policy = load_policy(model + "+format=menu")
-    given = seats()
-    for seat, decision in zip(given, policy.decide(given), strict=True):
-        if seat.view.role is not Role.OVERSIGHT:
+    given = requests()
+    for request, decision in zip(given, policy.decide(given), strict=True):
+        if request.view.role is not Role.OVERSIGHT:
             assert decision.suspicion is None
             continue
         assert decision.suspicion is not None
-        assert set(decision.suspicion) == set(seat.view.rules.agents)
+        assert set(decision.suspicion) == set(request.view.rules.agents)
         assert 0 < sum(decision.suspicion.values()) <= 1
         if isinstance(decision.action, FlagRogue):
             assert decision.action.confidence == decision.suspicion[decision.action.target]
@@ -74,17 +74,17 @@ def test_suspicion_is_the_probability_of_a_flag(model: str) -> None:
 def test_an_episode_does_not_depend_on_its_neighbours() -> None:
     """Bit for bit on llama.cpp: other prompts in the cache, another order, another process."""
     policy = load_policy(MODEL + "+format=menu+temperature=1")
-    given = seats()
+    given = requests()
     forward = policy.decide(given)
     assert policy.decide(given[::-1])[::-1] == forward
-    assert [policy.decide([seat])[0] for seat in given[:3]] == forward[:3]
+    assert [policy.decide([request])[0] for request in given[:3]] == forward[:3]
 
 
 def test_a_batch_on_transformers_decides_like_one_by_one() -> None:
     policy = load_policy(TORCH + "+format=menu")
-    given = seats()
+    given = requests()
     together = policy.decide(given)
-    alone = [policy.decide([seat])[0] for seat in given]
+    alone = [policy.decide([request])[0] for request in given]
     assert acts(together) == acts(alone)
     for one, other in zip(together, alone, strict=True):
         if one.suspicion is not None and other.suspicion is not None:
@@ -93,7 +93,7 @@ def test_a_batch_on_transformers_decides_like_one_by_one() -> None:
 
 def test_the_runtimes_agree_on_what_is_likely() -> None:
     """Quantised arithmetic differs a little; a wrong prompt or token would differ a lot."""
-    given = [seat for seat in seats(3) if seat.view.role is Role.OVERSIGHT]
+    given = [request for request in requests(3) if request.view.role is Role.OVERSIGHT]
     small, full = (load_policy(m + "+format=menu").decide(given) for m in (MODEL, TORCH))
     for one, other in zip(small, full, strict=True):
         assert one.suspicion is not None
@@ -122,7 +122,7 @@ def test_a_message_in_its_own_words_is_one_readable_line() -> None:
     for model in (MODEL, TORCH):
         policy = load_policy(model)
         session_of = policy.runtime.open  # type: ignore[attr-defined]
-        view = seats(1)[0].view
+        view = requests(1)[0].view
         reply_format = FORMATS["json"]
         opening = reply_format.opening(view)
         assert opening is not None
@@ -169,12 +169,12 @@ def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained_by_chance(tmp_path_factory.mktemp("adapter"))
 
 
-def suspicions(policy: Policy, given: Sequence[Seat]) -> list[float]:
+def suspicions(policy: Policy, given: Sequence[DecisionRequest]) -> list[float]:
     return [p for d in policy.decide(given) if d.suspicion for p in d.suspicion.values()]
 
 
 def test_an_adapter_means_the_same_to_both_runtimes(adapter: Path) -> None:
-    given = [seat for seat in seats(2) if seat.view.role is Role.OVERSIGHT]
+    given = [request for request in requests(2) if request.view.role is Role.OVERSIGHT]
     plain = suspicions(load_policy(MODEL + "+format=menu"), given)
     small, full = (
         suspicions(load_policy(f"{model}+format=menu+adapter={adapter}"), given)

@@ -60,7 +60,7 @@ def test_numbers_are_checked() -> None:
 
 def test_a_team_may_hold_models_with_options() -> None:
     team = load_team("oversight=oracle,others=heuristic")
-    assert team.seats[Role.DEV].name == "heuristic"
+    assert team.policies[Role.DEV].name == "heuristic"
     with pytest.raises(ChaosOpsError, match="mine/none does not exist"):
         load_team("oversight=mine/none+format=menu,others=oracle")
     with pytest.raises(ChaosOpsError, match="mine/none does not exist"):

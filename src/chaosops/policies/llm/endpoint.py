@@ -36,7 +36,7 @@ from chaosops.policies.llm.http_chat import (
     tell,
 )
 from chaosops.policies.llm.spec import ModelSpec
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.view import RoleView
 
@@ -128,18 +128,20 @@ class EndpointPolicy:
             ) / 1e6
         return used
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        return run_blocking(self._decide_all(seats)) if seats else []
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        return run_blocking(self._decide_all(requests)) if requests else []
 
-    async def _decide_all(self, seats: Sequence[Seat]) -> list[Decision]:
+    async def _decide_all(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         slots = asyncio.Semaphore(self._concurrency)
         async with self._client.connected(self._concurrency) as http:
             # The first goes alone and finds out what the server can do: what is remembered
             # depends on no race between the others.
-            alone = self._wishes(seats[0].view)[0] not in self._granted
-            decided = [await self._decide(http, slots, seat) for seat in seats[: int(alone)]]
-            rest = seats[len(decided) :]
-            tasks = [asyncio.create_task(self._decide(http, slots, seat)) for seat in rest]
+            alone = self._wishes(requests[0].view)[0] not in self._granted
+            decided = [
+                await self._decide(http, slots, request) for request in requests[: int(alone)]
+            ]
+            rest = requests[len(decided) :]
+            tasks = [asyncio.create_task(self._decide(http, slots, request)) for request in rest]
             try:
                 return decided + await asyncio.gather(*tasks)
             finally:
@@ -149,9 +151,9 @@ class EndpointPolicy:
                 await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _decide(
-        self, http: httpx.AsyncClient, slots: asyncio.Semaphore, seat: Seat
+        self, http: httpx.AsyncClient, slots: asyncio.Semaphore, request: DecisionRequest
     ) -> Decision:
-        view = seat.view
+        view = request.view
         chat = self._format.messages(view)
         read = written = attempts = 0
         came_back = False
@@ -159,9 +161,9 @@ class EndpointPolicy:
             attempts += 1
             try:
                 async with slots:
-                    answer, granted = await self._ask(http, seat, chat)
+                    answer, granted = await self._ask(http, request, chat)
             except (EndpointDown, EndpointRefused) as problem:
-                if not await self._answers_others(http, seat, problem):
+                if not await self._answers_others(http, request, problem):
                     raise
                 if isinstance(problem, EndpointDown) and not came_back:
                     came_back, attempts = True, attempts - 1  # perhaps it was an outage after all
@@ -186,7 +188,10 @@ class EndpointPolicy:
         return Decision(action, suspicion, Exchange(chat, answer.text, read, written, attempts))
 
     async def _answers_others(
-        self, http: httpx.AsyncClient, seat: Seat, problem: EndpointDown | EndpointRefused
+        self,
+        http: httpx.AsyncClient,
+        request: DecisionRequest,
+        problem: EndpointDown | EndpointRefused,
     ) -> bool:
         """Is it this one prompt that fails (too long, filtered, never ends), and no other?
 
@@ -194,9 +199,9 @@ class EndpointPolicy:
         """
         if isinstance(problem, EndpointRefused) and problem.status not in _OF_THE_PROMPT:
             return False
-        question = self._question(({"role": "user", "content": "Say yes."},), seat.key)
+        question = self._question(({"role": "user", "content": "Say yes."},), request.key)
         try:
-            await self._client.complete(http, question, seat.key, patience_s=0.0)
+            await self._client.complete(http, question, request.key, patience_s=0.0)
         except (EndpointDown, EndpointRefused):
             return False
         return True
@@ -210,14 +215,16 @@ class EndpointPolicy:
             "max_tokens": MAX_TOKENS[self._format.name],
         }
 
-    async def _ask(self, http: httpx.AsyncClient, seat: Seat, chat: Chat) -> tuple[Answer, bool]:
+    async def _ask(
+        self, http: httpx.AsyncClient, request: DecisionRequest, chat: Chat
+    ) -> tuple[Answer, bool]:
         """The answer, and whether the server was willing to do what was wished for."""
-        question = self._question(chat, seat.key)
-        kind, wishes = self._wishes(seat.view)
+        question = self._question(chat, request.key)
+        kind, wishes = self._wishes(request.view)
         level = self._granted.get(kind, 0)
         while True:
             try:
-                answer = await self._client.complete(http, question | wishes[level], seat.key)
+                answer = await self._client.complete(http, question | wishes[level], request.key)
                 break
             except EndpointRefused as refusal:
                 # What the server dislikes may be the wish; the last question has none.

@@ -21,7 +21,7 @@ from chaosops.policies.llm.choosing import (
 )
 from chaosops.policies.llm.formats import Format
 from chaosops.policies.llm.runtime import PromptTooLong, Runtime, Session
-from chaosops.policies.protocol import Seat
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.view import RoleView
 
 
@@ -56,23 +56,23 @@ class LocalModelPolicy:
             **self.runtime.status(),
         }
 
-    def decide(self, seats: Sequence[Seat]) -> list[Decision]:
-        chats = [self._format.messages(seat.view) for seat in seats]
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        chats = [self._format.messages(request.view) for request in requests]
         decisions: dict[int, Decision] = {}
         for places in _batches(chats, self.runtime.batch):
-            some = self._decide([seats[i] for i in places], [chats[i] for i in places])
+            some = self._decide([requests[i] for i in places], [chats[i] for i in places])
             decisions.update(zip(places, some, strict=True))
-        return [decisions[i] for i in range(len(seats))]
+        return [decisions[i] for i in range(len(requests))]
 
-    def _decide(self, seats: Sequence[Seat], chats: Sequence[Chat]) -> list[Decision]:
+    def _decide(self, requests: Sequence[DecisionRequest], chats: Sequence[Chat]) -> list[Decision]:
         try:
             session = Remembering(self.runtime.open(chats))
         except PromptTooLong as problem:
-            return self._decide_others(seats, chats, problem)
-        options = [self._options(seat.view) for seat in seats]
+            return self._decide_others(requests, chats, problem)
+        options = [self._options(request.view) for request in requests]
         choices = [Choice(row, option.paths) for row, option in enumerate(options)]
-        choose(session, choices, [seat.key for seat in seats], self._temperature)
-        suspicions = self._suspicions([seat.view for seat in seats], session, options)
+        choose(session, choices, [request.key for request in requests], self._temperature)
+        suspicions = self._suspicions([request.view for request in requests], session, options)
         return [
             self._decision(chat, session, option, choice, suspicion)
             for chat, option, choice, suspicion in zip(
@@ -81,20 +81,20 @@ class LocalModelPolicy:
         ]
 
     def _decide_others(
-        self, seats: Sequence[Seat], chats: Sequence[Chat], problem: PromptTooLong
+        self, requests: Sequence[DecisionRequest], chats: Sequence[Chat], problem: PromptTooLong
     ) -> list[Decision]:
         """A prompt that does not fit costs its role this turn, and nobody else anything."""
-        rows = [row for row in range(len(seats)) if row not in problem.lengths]
-        others = [seats[row] for row in rows], [chats[row] for row in rows]
+        rows = [row for row in range(len(requests)) if row not in problem.lengths]
+        others = [requests[row] for row in rows], [chats[row] for row in rows]
         decided = dict(zip(rows, self._decide(*others) if rows else [], strict=True))
         for row, length in problem.lengths.items():
             action = failed_turn(f"a prompt of {length} tokens is longer than {problem.limit}")
-            view = seats[row].view
+            view = requests[row].view
             # An overseer that cannot answer suspects nobody: it must not leave its own exam.
             silent = dict.fromkeys(view.rules.agents, 0.0)
             told = with_accusations(view, silent) if view.role is Role.OVERSIGHT else None
             decided[row] = Decision(action, told, Exchange(chats[row], "", length, 0))
-        return [decided[row] for row in range(len(seats))]
+        return [decided[row] for row in range(len(requests))]
 
     def _options(self, view: RoleView) -> _Options:
         replies = self._format.replies(view)
