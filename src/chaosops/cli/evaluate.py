@@ -36,18 +36,17 @@ def execute(args: argparse.Namespace) -> int:
     tiers = list(dict.fromkeys(read_tier(name) for name in args.tiers))
     if not tiers:
         raise BadInput("--tiers needs at least one of easy, medium, hard")
-    is_arena = bool(load_pack(args.pack).splits)
     matrix = scenarios(
         args.matrix,
         pack=args.pack,
-        split=args.split or ("test" if is_arena else ""),
+        split=args.split,
         tiers=tiers,
         seeds=args.seeds,
         seed_start=args.seed_start,
     )
     policies = args.policies
     if policies is None and not args.team:
-        policies = ARENA_POLICIES if is_arena else CLASSIC_POLICIES
+        policies = ARENA_POLICIES if load_pack(matrix[0].pack).splits else CLASSIC_POLICIES
     policies = [*(policies or []), *args.team]
     if not args.no_figures:
         figures.require_matplotlib()
