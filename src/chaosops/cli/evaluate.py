@@ -22,14 +22,13 @@ from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results, save
 from chaosops.packs import load_pack, read_tier
+from chaosops.policies.registry import default_policies
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
-CLASSIC_POLICIES = ["random", "keyword", "heuristic", "oracle"]
 SAVED = "episodes"  # recordings of language models, in OUT
 FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
-ARENA_POLICIES = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -47,7 +46,7 @@ def execute(args: argparse.Namespace) -> int:
     )
     policies = args.policies
     if policies is None and not args.team:
-        policies = ARENA_POLICIES if is_arena else CLASSIC_POLICIES
+        policies = default_policies(args.pack)
     policies = [*(policies or []), *args.team]
     if not args.no_figures:
         figures.require_matplotlib()

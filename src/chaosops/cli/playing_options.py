@@ -80,7 +80,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         "--policies",
         type=names,
         metavar="A,B",
-        help="(default: random,keyword,heuristic,oracle; arena: also last_toucher)",
+        help="(default: those that chaosops list shows for the pack)",
     )
     parser.add_argument(
         "--team",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from chaosops.core.decision import Decision
 from chaosops.core.errors import ChaosOpsError, UnknownName
 from chaosops.policies.protocol import DecisionRequest, Policy
-from chaosops.policies.registry import load_policy
+from chaosops.policies.registry import load_policy, registered
 from chaosops.web.episode_pool import current_slot
 from chaosops.web.redaction import redact_paths
 from chaosops.web.wire import status_words
@@ -37,11 +37,11 @@ class OfferedPolicy(NamedTuple):
 OFFERED = (
     OfferedPolicy("trained", "the model after training in this world", is_model=True),
     OfferedPolicy("local:smollm2", "the same small model, untrained", is_model=True),
-    OfferedPolicy("random", "draws from what its role may do"),
-    OfferedPolicy("keyword", "looks words up"),
-    OfferedPolicy("heuristic", "a careful runbook"),
-    OfferedPolicy("last_toucher", "blames whoever touched the failing service last"),
-    OfferedPolicy("oracle", "knows the truth, obeys turns and permissions", knows_truth=True),
+    *(
+        OfferedPolicy(name, policy.help, knows_truth=policy.sees_truth)
+        for name, policy in registered().items()
+        if policy.on_page
+    ),
 )
 
 
