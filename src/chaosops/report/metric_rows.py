@@ -11,7 +11,11 @@ from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role, Tier
 
-CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
+CURVES = {
+    "regret": "regret of the likeliest action",
+    "reply_reward": "mean reward of a reply",
+    "worth": "mean reward of a reply",  # the name in runs of older versions
+}
 _MEASURES = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
 
 
