@@ -17,7 +17,8 @@ from chaosops.surfaces.frames import Frame, first_frame, next_frame
 from chaosops.web.choices import Seating, read_move
 from chaosops.web.shelf import Shelf, Unavailable
 from chaosops.web.stage import Lines, Place, line
-from chaosops.web.wire import frame_to_wire, rules_to_wire, status_details, status_words
+from chaosops.web.wire import frame_to_wire, status_details, status_words
+from chaosops.wire.views import rules_to_wire
 
 
 class VisitorSeat:

@@ -23,7 +23,8 @@ from chaosops.web.choices import read_move
 from chaosops.web.episodes import VisitorSeat, fetch, one_turn, start_to_wire, team_with
 from chaosops.web.shelf import AtDesk, Shelf, Unavailable
 from chaosops.web.stage import Lines, Place, line
-from chaosops.web.wire import frame_to_wire, menu_to_wire, rules_for, view_to_wire
+from chaosops.web.wire import frame_to_wire, menu_to_wire, view_to_wire
+from chaosops.wire.views import rules_to_wire
 
 CLAIM_S = 20.0
 
@@ -149,7 +150,7 @@ async def stream_sitting(
     # Whoever left while the seat was being made never gets here: then nobody claims it.
     seated.in_turn = True
     try:
-        rules = rules_for(seated.rollout.env.world.public.rules, role)
+        rules = rules_to_wire(project(seated.rollout.env.world.public, role).rules)
         yield line({"kind": "seated", "seat": seated.key, "role": role.value, **rules})
     except BaseException:  # he went away before he could read it
         seats.leave(seated.key)
