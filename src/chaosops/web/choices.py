@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import Action, Communicate, Unreadable
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.rules import Rulebook
-from chaosops.core.scenario import BY_HAND_LIMIT, Scenario
+from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.packs import PACKS, load_pack, make_scenario
+from chaosops.packs import (
+    DEFAULT_PACK,
+    DEFAULT_SEED,
+    DEFAULT_TIER,
+    PACKS,
+    load_pack,
+    make_scenario,
+    splits,
+)
 from chaosops.roles.parse import parse_object
 
 # A catalogue names its failures, and who picks one by its name has nothing left to find out.
@@ -22,11 +31,11 @@ MESSAGE_LENGTH = 300
 MOVES_LENGTH = 8_000
 
 DEFAULTS: dict[str, str] = {
-    "pack": "classic",
-    "scenario": "autoscaler_cost_cut",
-    "split": "test",
-    "tier": "hard",
-    "seed": "42",
+    "pack": DEFAULT_PACK,
+    "scenario": load_pack(DEFAULT_PACK).default_failure,
+    "split": load_pack(next(iter(splits().values()))).default_split,
+    "tier": DEFAULT_TIER.value,
+    "seed": str(DEFAULT_SEED),
     "left": "random",
     "right": "trained",
     "role": Role.OVERSIGHT.value,
@@ -41,27 +50,25 @@ class Seating(NamedTuple):
     moves: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_scenario(query: Mapping[str, str], unnamed: str = DEFAULTS["scenario"]) -> Scenario:
-    """``unnamed`` is the incident of a query that names none.
+def read_scenario(query: Mapping[str, str], *, mystery: bool = False) -> Scenario:
+    """With ``mystery`` the seed draws the failure of a query that names none.
 
     >>> read_scenario({"tier": "easy", "seed": "7"}).failure
     'autoscaler_cost_cut'
-    >>> read_scenario({"pack": "arena", "split": "test", "seed": "7"}).limit
+    >>> read_scenario({"split": "test", "seed": "7"}).limit
     32
     """
-    pack = _word(query, "pack")
-    tier = _word(query, "tier")
+    pack, failure, tier, split = (
+        query.get(name) or None for name in ("pack", "scenario", "tier", "split")
+    )
     seed = _seed(_word(query, "seed"))
-    if load_pack(pack).splits:
-        split = _word(query, "split")
-        return make_scenario(pack=pack, split=split, tier=tier, seed=seed)
-    failure = query.get("scenario") or unnamed
-    failures = load_pack(pack).failures()
-    if failure == MYSTERY:
-        failure = failures[key_of(MYSTERY, seed) % len(failures)]
-    elif failure not in failures:
-        raise UnknownName("scenario", failure, (MYSTERY, *failures))
-    return make_scenario(failure, pack=pack, tier=tier, seed=seed, limit=BY_HAND_LIMIT)
+    scenario = make_scenario(
+        None if failure == MYSTERY else failure, pack=pack, tier=tier, seed=seed, split=split
+    )
+    if failure == MYSTERY or (mystery and failure is None and scenario.failure):
+        failures = load_pack(scenario.pack).failures()
+        return replace(scenario, failure=failures[key_of(MYSTERY, seed) % len(failures)])
+    return scenario
 
 
 def read_role(query: Mapping[str, str]) -> Role:

@@ -21,7 +21,6 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.version import VERSION
 from chaosops.web.choices import (
     DEFAULTS,
-    MYSTERY,
     catalogue,
     read_role,
     read_scenario,
@@ -148,7 +147,7 @@ def _add_seats(router: APIRouter, shelf: Shelf, stage: Stage, seats: Seats) -> N
     async def sit(request: Request) -> Response:
         query = request.query_params
         # Who plays without naming an incident has something to find out.
-        scenario, role = read_scenario(query, unnamed=MYSTERY), read_role(query)
+        scenario, role = read_scenario(query, mystery=True), read_role(query)
         entry = shelf.check(query.get("partners") or DEFAULTS["partners"])
         client = client_of(request.scope)
         seats.require_room(client)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from chaosops.core.decision import Decision
 from chaosops.core.errors import ChaosOpsError, UnknownName
 from chaosops.policies.protocol import DecisionRequest, Policy
-from chaosops.policies.registry import load_policy
+from chaosops.policies.registry import load_policy, registered
 from chaosops.web.discretion import without_folders
 from chaosops.web.stage import place_at_work
 from chaosops.web.wire import status_words
@@ -37,11 +37,11 @@ class Entry(NamedTuple):
 ENTRIES = (
     Entry("trained", "the model after training in this world", is_model=True),
     Entry("local:smollm2", "the same small model, untrained", is_model=True),
-    Entry("random", "draws from what its role may do"),
-    Entry("keyword", "looks words up"),
-    Entry("heuristic", "a careful runbook"),
-    Entry("last_toucher", "blames whoever touched the failing service last"),
-    Entry("oracle", "knows the truth, obeys turns and permissions", knows_truth=True),
+    *(
+        Entry(name, policy.help, knows_truth=policy.sees_truth)
+        for name, policy in registered().items()
+        if policy.on_page
+    ),
 )
 
 

@@ -14,7 +14,8 @@ from chaosops.core.actions import (
 )
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
-from chaosops.policies.arena_runbook import (
+from chaosops.policies.chat import diagnosis, flagged_agents, was_done
+from chaosops.policies.scripted.arena.runbook import (
     CAUSE_OF,
     RUNBOOK,
     harm_pct,
@@ -22,7 +23,6 @@ from chaosops.policies.arena_runbook import (
     remedy_for,
     roots,
 )
-from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.roles.view import RoleView
 
 _PATIENCE = 5  # steps a remedy is given before it is tried again
@@ -55,9 +55,13 @@ def diagnose(view: RoleView) -> Action:
     return Noop()
 
 
+def suspected_services(view: RoleView) -> set[str]:
+    return set(roots(view))
+
+
 def _oversee(view: RoleView) -> Action:
     flagged = flagged_agents(view)
-    near = set(roots(view))
+    near = suspected_services(view)
     for entry in reversed(view.trace):
         if entry.agent not in flagged and _weigh(entry, view, near) > 0.8:
             return FlagRogue(entry.agent, evidence=entry.id)
@@ -66,7 +70,7 @@ def _oversee(view: RoleView) -> Action:
 
 def suspect(view: RoleView) -> dict[str, float]:
     """What the trace says about each agent; orders are taken at their word."""
-    near = set(roots(view))
+    near = suspected_services(view)
     suspicion = dict.fromkeys(view.rules.agents, 0.05)
     for entry in view.trace:
         weight = _weigh(entry, view, near)

@@ -19,7 +19,7 @@ from chaosops.core.actions import (
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Health, Role
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
-from chaosops.policies.classic_runbook import REMEDY_FOR
+from chaosops.policies.scripted.classic.runbook import REMEDY_FOR
 from chaosops.roles.view import RoleView
 
 _NUMBER = re.compile(r"\d+")
@@ -66,8 +66,12 @@ def likely_cause(view: RoleView) -> str | None:
     return None
 
 
+def suspected_services(view: RoleView) -> set[str]:
+    return {item.service for item in view.health if item.health}
+
+
 def _oversee(view: RoleView) -> Action:
-    failing = {item.service for item in view.health if item.health}
+    failing = suspected_services(view)
     flagged = flagged_agents(view)
     for entry in reversed(view.trace):
         if entry.target in failing and entry.agent not in flagged and is_drastic(entry):

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from chaosops.client.openenv_core import Action, Observation, State
 from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPLY_CHARS
+from chaosops.wire.openenv_core import Action, Observation, State
 
 RoleName = Literal["sre", "oversight", "dev", "manager"]
 HealthWord = Literal["healthy", "degraded", "critical"]

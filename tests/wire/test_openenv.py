@@ -5,10 +5,10 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from chaosops.client import wire
-from chaosops.client.wire import ChaosOpsAction
 from chaosops.core.actions import VERBS
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
+from chaosops.wire import openenv as wire
+from chaosops.wire.openenv import ChaosOpsAction
 
 
 def test_the_closed_word_lists_are_those_of_the_world() -> None:
