@@ -30,7 +30,7 @@ from chaosops.cli.watch import film
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.rollout import Table, load_team
-from chaosops.surfaces.terminal import Room, draw_versus
+from chaosops.terminal.screen import Room, draw_versus
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
 SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 42

@@ -7,8 +7,8 @@ import pytest
 
 from chaosops.env import Env
 from chaosops.policies.registry import load_policy
+from chaosops.report.frames import first_frame, next_frame
 from chaosops.rollout import Rollout, Team, advance, play
-from chaosops.surfaces.frames import first_frame, next_frame
 from chaosops.web.choices import DEFAULTS, MYSTERY, catalogue, read_scenario
 from chaosops.web.wire import tail
 from tests.web.conftest import Message

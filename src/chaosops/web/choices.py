@@ -1,4 +1,4 @@
-"""What a visitor may choose, and how his query is read. Every permalink comes through here."""
+"""What visitors can choose, and how a query is read. All links to episodes are read here."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from chaosops.packs import (
 )
 from chaosops.roles.parse import parse_object
 
-# A catalogue names its failures, and who picks one by its name has nothing left to find out.
+# A person who chose the failure by its name has nothing to find out; the seed can choose it.
 MYSTERY = "mystery"
 LAST_SEED = 2**32 - 1
 MESSAGE_LENGTH = 300
@@ -43,8 +43,8 @@ DEFAULTS: dict[str, str] = {
 }
 
 
-class Seating(NamedTuple):
-    """The visitor's role, and what he did there if it is being shown again."""
+class SeatMoves(NamedTuple):
+    """The role that a visitor played, and the moves, to show the episode again."""
 
     role: Role
     moves: tuple[Mapping[str, Any], ...] = ()
@@ -79,8 +79,8 @@ def read_role(query: Mapping[str, str]) -> Role:
         raise UnknownName("role", name, [role.value for role in Role]) from None
 
 
-def read_seating(query: Mapping[str, str]) -> Seating | None:
-    """``role`` and ``moves`` of a permalink to an episode in which the visitor took part."""
+def read_seat_moves(query: Mapping[str, str]) -> SeatMoves | None:
+    """The ``role`` and ``moves`` in a link to an episode that a visitor played."""
     text = query.get("moves")
     if not text:
         return None
@@ -92,11 +92,11 @@ def read_seating(query: Mapping[str, str]) -> Seating | None:
         moves = None
     if not isinstance(moves, list) or not all(isinstance(move, dict) for move in moves):
         raise BadInput("moves must be a JSON list of actions, as the page writes it")
-    return Seating(read_role(query), tuple(moves))
+    return SeatMoves(read_role(query), tuple(moves))
 
 
 def read_move(move: object, rules: Rulebook, role: Role) -> Action:
-    """One of the role's legal actions, or a message; anything else is told, not played."""
+    """A legal action of the role, or a message. Anything else is an error."""
     if not isinstance(move, Mapping):
         raise BadInput('a move must be a JSON object such as {"action": "noop"}')
     action = parse_object(move)
@@ -113,7 +113,7 @@ def read_move(move: object, rules: Rulebook, role: Role) -> Action:
 
 
 def catalogue() -> dict[str, Any]:
-    """What the page offers, policies aside."""
+    """What the page offers, without the policies."""
     packs = [load_pack(name) for name in PACKS]
     return {
         "packs": [
