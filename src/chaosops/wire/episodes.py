@@ -165,10 +165,11 @@ def _mismatch(scenario: Scenario, recorded_hash: str, what: str) -> BadInput:
 
 
 def _scenario(wire: dict[str, Any]) -> Scenario:
-    names = {name: field(wire, name, str) for name in ("pack", "tier")}
-    names |= {name: field(wire, name, str) for name in ("failure", "split") if name in wire}
+    pack, tier = field(wire, "pack", str), field(wire, "tier", str)
     seed, limit = field(wire, "seed", int), field(wire, "limit", int)
+    # A name that is missing must not become a default: "" is refused where a name is needed.
+    failure, split = (field({name: "", **wire}, name, str) for name in ("failure", "split"))
     try:
-        return make_scenario(seed=seed, limit=limit, **names)
+        return make_scenario(failure, tier=tier, seed=seed, limit=limit, pack=pack, split=split)
     except ChaosOpsError as error:
         raise BadInput(f"the recording's scenario cannot be played: {error}") from None
