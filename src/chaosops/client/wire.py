@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from chaosops.client.openenv_core import Action, Observation, State
-from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPLY_CHARS
+from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS
+from chaosops.roles.parse import MAX_REPLY_CHARS
 
 RoleName = Literal["sre", "oversight", "dev", "manager"]
 HealthWord = Literal["healthy", "degraded", "critical"]
