@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from chaosops.cli.parser import build_parser
 from chaosops.packs import load_pack, make_scenario
-from chaosops.recording import FORMAT, write_recording
 from chaosops.rollout import load_team, play
+from chaosops.wire.recordings import FORMAT, write_recording
 from tests.report.run_folder import make_results, make_run
 
 ODD = ["", " ", "-1", "0", "nan", "inf", "-inf", "1e999", "9" * 30, "x" * 5000, "\x1b[2J\x07"]

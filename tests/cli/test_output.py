@@ -16,7 +16,7 @@ import pytest
 import chaosops.cli
 from chaosops.cli import main
 from chaosops.cli.output import open_console
-from chaosops.recording import recording_chain
+from chaosops.wire.recordings import recording_chain
 from tests.conftest import Outcome
 
 Cli = Callable[..., Outcome]

@@ -24,8 +24,8 @@ from chaosops.evaluation.secret import (
     read_secret,
 )
 from chaosops.evaluation.signature import SIGNATURE_NAME, sign, signature_problems
-from chaosops.records import from_record, to_record
 from chaosops.web.evaluations import spans
+from chaosops.wire.episodes import from_record, to_record
 
 SECRET = Secret(bytes(range(32)))
 

@@ -22,7 +22,6 @@ from chaosops.evaluation.results import Results, summarise
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import ScriptedPolicy
 from chaosops.policies.registry import load_policy
-from chaosops.records import from_record, to_record
 from chaosops.report import monitor_tables, tables
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
@@ -31,6 +30,7 @@ from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, Team, advance, play_many
 from chaosops.surfaces.frames import first_frame, next_frame
 from chaosops.surfaces.terminal import Room, draw
+from chaosops.wire.episodes import from_record, to_record
 
 
 class Phantom(ScriptedPolicy):

@@ -17,8 +17,8 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, first_link
 from chaosops.evaluation.results import sealed_manifest
 from chaosops.policies.protocol import DecisionRequest
-from chaosops.recording import recording_chain
 from chaosops.rollout import load_team
+from chaosops.wire.recordings import recording_chain
 from tests.evaluation.test_verify import Cli, Content, line_of
 from tests.fake_model import FakeModel
 

@@ -25,7 +25,7 @@ from chaosops.packs.arena.splits import (
     UNSEEN_MECHANISMS,
     require_trainable,
 )
-from chaosops.policies.arena_runbook import RUNBOOK
+from chaosops.policies.scripted.arena.runbook import RUNBOOK
 
 
 def scenario(seed: int, tier: str = "hard", split: str = "train") -> Scenario:

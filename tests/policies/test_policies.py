@@ -8,10 +8,10 @@ from chaosops.core.errors import UnknownName
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
-from chaosops.policies.optimal import ExactSearch
 from chaosops.policies.protocol import DecisionRequest
-from chaosops.policies.random import RandomPolicy
 from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.policies.scripted.random import RandomPolicy
+from chaosops.policies.truth.optimal import ExactSearch
 from chaosops.roles.view import project
 from chaosops.rollout import Team, play, play_many
 

@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from chaosops import Team, load_policy, make_scenario, play
-from chaosops.client.wire import ChaosOpsAction
 from chaosops.core.actions import to_wire
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.options import MAX_STEPS, chosen_scenario, read_options
+from chaosops.wire.openenv import ChaosOpsAction
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,7 +17,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from chaosops import Env, make_scenario, play
 from chaosops.cli import main
 from chaosops.client.submission import play_submission
-from chaosops.client.wire import ChaosOpsAction
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.results import Results, save
 from chaosops.evaluation.secret import create_secret, read_secret
@@ -31,11 +30,12 @@ from chaosops.evaluation.submission import (
     write_submission,
 )
 from chaosops.policies.registry import load_policy
-from chaosops.records import from_record, record_of
 from chaosops.report.written import derived_files, judged
 from chaosops.rollout import Team, load_team
 from chaosops.server.app import Settings, build_app
 from chaosops.server.evaluation_mode import REFUSAL
+from chaosops.wire.episodes import from_record, record_of
+from chaosops.wire.openenv import ChaosOpsAction
 from tests.server.conftest import Running, StartServer, running_server
 from tests.server.evaluating import PrivateSplit, play_out, private_split
 from tests.server.talk import Line, line_to

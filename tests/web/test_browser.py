@@ -16,14 +16,14 @@ from tests.web.browsing import (
     SHELF,
     Visitor,
     look_at,
-    needs_chromium,
+    needs_browser,
     reward,
     to_the_end,
     totals,
 )
 from tests.web.conftest import serving
 
-pytestmark = needs_chromium
+pytestmark = needs_browser
 
 
 def test_a_first_visit_offers_one_big_button(browser: Browser, site: str) -> None:

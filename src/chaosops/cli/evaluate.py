@@ -22,9 +22,9 @@ from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results, save
 from chaosops.packs import load_pack, read_tier
-from chaosops.recording import write_recording
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
 from chaosops.report.written import derived_files, judged
+from chaosops.wire.recordings import write_recording
 
 CLASSIC_POLICIES = ["random", "keyword", "heuristic", "oracle"]
 SAVED = "episodes"  # recordings of language models, in OUT

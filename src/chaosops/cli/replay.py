@@ -9,10 +9,10 @@ from chaosops.cli.run import shown_prompts, twin_lines
 from chaosops.core.files import open_file, write_text
 from chaosops.core.printable import one_line
 from chaosops.packs import load_pack
-from chaosops.recording import read_recording
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
 from chaosops.report.transcript import count, transcript
+from chaosops.wire.recordings import read_recording
 
 
 def execute(args: argparse.Namespace) -> int:

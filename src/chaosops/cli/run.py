@@ -17,11 +17,11 @@ from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
 from chaosops.evaluation.twin import twin_of
 from chaosops.packs import load_pack
-from chaosops.recording import write_recording
 from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
 from chaosops.rollout import load_team, play
 from chaosops.version import VERSION
+from chaosops.wire.recordings import write_recording
 
 
 def execute(args: argparse.Namespace) -> int:

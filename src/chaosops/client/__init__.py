@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from chaosops.client.env_client import ChaosOpsEnv
     from chaosops.client.seat import SeatConnection
-    from chaosops.client.views import read_rules, read_view
-    from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+    from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+    from chaosops.wire.views import read_rules, read_view
 
 __all__ = [
     "ChaosOpsAction",
@@ -23,17 +23,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ChaosOpsAction": "wire",
-    "ChaosOpsEnv": "env_client",
-    "ChaosOpsObservation": "wire",
-    "ChaosOpsState": "wire",
-    "SeatConnection": "seat",
-    "read_rules": "views",
-    "read_view": "views",
+    "ChaosOpsAction": "chaosops.wire.openenv",
+    "ChaosOpsEnv": "chaosops.client.env_client",
+    "ChaosOpsObservation": "chaosops.wire.openenv",
+    "ChaosOpsState": "chaosops.wire.openenv",
+    "SeatConnection": "chaosops.client.seat",
+    "read_rules": "chaosops.wire.views",
+    "read_view": "chaosops.wire.views",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaosops.access.tokens import token_headers
-from chaosops.client.openenv_core import EnvClient, StepResult
 from chaosops.client.refusals import cure_of
-from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+from chaosops.wire.openenv_core import EnvClient, StepResult
 
 
 class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState]):  # type: ignore[misc]

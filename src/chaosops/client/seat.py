@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from chaosops.access.tokens import token_headers
 from chaosops.client.refusals import cure_of
-from chaosops.client.views import read_rules, read_view
 from chaosops.core.actions import Unreadable, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
@@ -21,6 +20,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.view import RoleView
+from chaosops.wire.views import read_rules, read_view
 
 MAX_MESSAGE_BYTES = 4_000_000
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from chaosops.client.env_client import ChaosOpsEnv
 from chaosops.client.seat import decision_to_wire, socket_url
-from chaosops.client.views import read_rules, read_view
 from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.wire.views import read_rules, read_view
 
 
 def play_submission(

@@ -10,7 +10,7 @@ from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.lines import JOURNAL_FORMAT, first_link, line_link
 from chaosops.evaluation.results import RESULTS_NAME, sealed_manifest
 from chaosops.evaluation.stored import Line
-from chaosops.recording import recording_chain
+from chaosops.wire.recordings import recording_chain
 
 
 def check_recording(name: str, content: Mapping[str, Any]) -> Iterator[Finding]:

@@ -15,8 +15,8 @@ from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.evaluation.exploits import EXPLOITS, FlagWhoeverAppears
 from chaosops.evaluation.statistics import mean
-from chaosops.policies.optimal import ExactSearch
 from chaosops.policies.registry import load_policy
+from chaosops.policies.truth.optimal import ExactSearch
 from chaosops.rollout import Team, play, play_many
 from chaosops.rubrics.resolution import FAST_STEP
 

@@ -11,7 +11,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import AuditReport, Inspection, ServiceChange
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.arena_runbook import CAUSE_OF, causes_in, harm_pct
+from chaosops.policies.scripted.arena.runbook import CAUSE_OF, causes_in, harm_pct
 from chaosops.roles.view import RoleView, project
 
 _RECENT = -11  # what set an incident off happened in the minutes before it

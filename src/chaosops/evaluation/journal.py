@@ -22,8 +22,8 @@ from chaosops.core.files import unwritable, write_bytes
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.job import as_json, differences, joined
 from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, episode_line, first_link, line_link
-from chaosops.records import from_record, record_of
 from chaosops.rubrics import standard
+from chaosops.wire.episodes import from_record, record_of
 
 JOURNAL_NAME = "episodes.jsonl"
 _CURE = "repeat the arguments it was made with, or pass --force instead of --resume to start over"

@@ -28,7 +28,7 @@ from chaosops.evaluation.resampling import Flags, Floats
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.splits import TIERS
-from chaosops.policies.arena_runbook import is_beyond_limit, roots
+from chaosops.policies.scripted.arena.runbook import is_beyond_limit, roots
 from chaosops.roles.prompt import render
 from chaosops.roles.view import RoleView
 

@@ -18,12 +18,12 @@ from chaosops.policies.llm.endpoint import filled_in
 from chaosops.policies.llm.formats import FORMATS, Format
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import POLICY_NAMES, load_policy
-from chaosops.records import record_of, rendered_prompts, replay
 from chaosops.roles.parse import parse
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import standard
+from chaosops.wire.episodes import record_of, rendered_prompts, replay
 
 # What a line of results.json holds beside the episode.
 _BESIDE = ("policy", "status", "chain")

@@ -40,7 +40,7 @@ from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
 from chaosops.evaluation.stored import Line, read_journal, read_results
-from chaosops.recording import UNCHAINED, recorded_content
+from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
 # The files beside results.json that follow from it, as they should be.

@@ -10,12 +10,12 @@ from chaosops.policies.protocol import Policy
 
 # name -> where it lives; imported when it is asked for.
 _POLICIES = {
-    "random": "chaosops.policies.random:RandomPolicy",
-    "keyword": "chaosops.policies.keyword:KeywordPolicy",
-    "heuristic": "chaosops.policies.heuristic:HeuristicPolicy",
-    "last_toucher": "chaosops.policies.last_toucher:LastToucherPolicy",
-    "oracle": "chaosops.policies.oracle:OraclePolicy",
-    "optimal": "chaosops.policies.optimal:OptimalPolicy",
+    "random": "chaosops.policies.scripted.random:RandomPolicy",
+    "keyword": "chaosops.policies.scripted.keyword:KeywordPolicy",
+    "heuristic": "chaosops.policies.scripted.heuristic:HeuristicPolicy",
+    "last_toucher": "chaosops.policies.scripted.last_toucher:LastToucherPolicy",
+    "oracle": "chaosops.policies.truth.oracle:OraclePolicy",
+    "optimal": "chaosops.policies.truth.optimal:OptimalPolicy",
 }
 
 POLICY_NAMES = tuple(_POLICIES)

@@ -20,8 +20,6 @@ from chaosops.access.limits import Limits
 from chaosops.access.options import access_from_environment, add_options, read_access, read_limits
 from chaosops.access.protect import protect
 from chaosops.access.quotas import Quota
-from chaosops.client.openenv_core import ConcurrencyConfig
-from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 from chaosops.core.errors import BadInput
 from chaosops.core.streams import open_closed_streams
 from chaosops.server.answers import add_answers
@@ -34,6 +32,8 @@ from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
 from chaosops.server.sessions import Sessions
 from chaosops.server.tables import Lobby
+from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+from chaosops.wire.openenv_core import ConcurrencyConfig
 
 _DESCRIPTION = (
     "Incidents for teams of AI agents, as an OpenEnv environment. An episode lives on a WebSocket: "

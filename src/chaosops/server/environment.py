@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from chaosops.client.openenv_core import Environment, EnvironmentMetadata
-from chaosops.client.wire import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
 from chaosops.server.episode import NOTHING_SEEN, ServedEpisode, read_action, turn_to_wire
@@ -19,6 +17,8 @@ from chaosops.server.options import read_options
 from chaosops.server.tasks import count_tasks, splits, task, tasks
 from chaosops.server.tools import ToolBox
 from chaosops.version import VERSION
+from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+from chaosops.wire.openenv_core import Environment, EnvironmentMetadata
 
 _DESCRIPTION = (
     "Four roles (SRE, Oversight, Developer, Manager) handle an incident; sometimes another AI "

@@ -16,8 +16,6 @@ from threading import Lock
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from chaosops.client.openenv_core import Environment, EnvironmentMetadata
-from chaosops.client.wire import ChaosOpsAction, ChaosOpsState
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
@@ -31,6 +29,8 @@ from chaosops.server.options import ResetOptions, read_options
 from chaosops.server.submission_results import write_results
 from chaosops.server.submission_run import Attempt, SubmissionRun
 from chaosops.version import VERSION
+from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
+from chaosops.wire.openenv_core import Environment, EnvironmentMetadata
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from chaosops.access.clients import current_client
-from chaosops.client.wire import ChaosOpsAction, Debrief, RoleName
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode, read_action
@@ -23,6 +22,7 @@ from chaosops.server.options import EpisodeOptions, read_options
 from chaosops.server.strict_json import BadJson, read_json
 from chaosops.server.tables import Lobby, Outbox, TableRefusal, TeamTable
 from chaosops.server.wording import in_one_line
+from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
 
 _WAITING_MESSAGES = 64  # to a seat that does not read them
 _WAITING_REFUSALS = 16  # of those, what it brought upon itself

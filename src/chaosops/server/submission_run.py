@@ -16,7 +16,6 @@ from pathlib import Path
 from threading import RLock
 from typing import Any
 
-from chaosops.client.wire import ChaosOpsAction
 from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
@@ -26,12 +25,13 @@ from chaosops.env import Env
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.submission import Submission, read_submission
 from chaosops.policies.protocol import DecisionRequest, Policy
-from chaosops.records import from_record, to_record
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout, Team, advance
 from chaosops.rubrics import standard
 from chaosops.server.episode import Showing, read_action, rules_to_wire
 from chaosops.server.options import PARTS
+from chaosops.wire.episodes import from_record, to_record
+from chaosops.wire.openenv import ChaosOpsAction
 
 PROGRESS_NAME = "progress.jsonl"
 _RUBRIC = standard()

@@ -7,8 +7,8 @@ from chaosops.core.actions import Action, Audit, IdentifyRootCause, Inspect, Noo
 from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
-from chaosops.policies.arena_runbook import RUNBOOK
 from chaosops.policies.chat import diagnosis
+from chaosops.policies.scripted.arena.runbook import RUNBOOK
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, advance
 

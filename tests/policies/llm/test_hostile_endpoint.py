@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from chaosops.client.seat import decision_to_wire
-from chaosops.client.wire import ChaosOpsAction
 from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.chain import read_json
 from chaosops.core.vocabulary import Role
@@ -21,6 +20,7 @@ from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD, EndpointDown, Endpo
 from chaosops.roles.menu import menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.schema import action_schema
+from chaosops.wire.openenv import ChaosOpsAction
 from tests.conftest import Outcome
 from tests.policies.llm.asking import decide, policy_at, view_of
 from tests.policies.llm.faulty_server import (

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from chaosops.core.actions import Action
 from chaosops.core.dice import Dice
-from chaosops.policies import arena_keyword, classic_keyword
 from chaosops.policies.protocol import ScriptedPolicy, is_company
+from chaosops.policies.scripted.arena import keyword as arena_keyword
+from chaosops.policies.scripted.classic import keyword as classic_keyword
 from chaosops.roles.view import RoleView
 
 

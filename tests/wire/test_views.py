@@ -5,7 +5,6 @@ import json
 import pytest
 
 from chaosops import Env, Team, load_policy, make_scenario, play
-from chaosops.client.views import read_rules, read_view
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import DecisionRequest
@@ -14,6 +13,7 @@ from chaosops.roles.prompt import Style, render
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import project
 from chaosops.server.episode import rules_to_wire
+from chaosops.wire.views import read_rules, read_view
 
 SCENARIOS = [
     make_scenario("rogue_deploy_bot", tier="hard", seed=5),

@@ -12,9 +12,9 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.matrix import scenarios
-from chaosops.recording import read_recording, write_recording
-from chaosops.records import from_record, to_record
 from chaosops.rubrics import standard
+from chaosops.wire.episodes import from_record, to_record
+from chaosops.wire.recordings import read_recording, write_recording
 from tests.fake_model import FakeModel
 
 NASTY = 'no JSON: "\\ \x1b[31m \ud83d </details> ``` <script>'

@@ -12,7 +12,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_text
-from chaosops.records import from_record, to_record
+from chaosops.wire.episodes import from_record, to_record
 
 FORMAT = "chaosops recording 2"
 UNCHAINED = "chaosops recording 1"  # still read, but it shows no edits

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chaosops.core.actions import Action, Escalate, FlagRogue, IdentifyRootCause, Noop
 from chaosops.core.vocabulary import Role
-from chaosops.policies.arena_runbook import RUNBOOK, causes_in, remedy_for
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
+from chaosops.policies.scripted.arena.runbook import RUNBOOK, causes_in, remedy_for
 from chaosops.roles.view import RoleView
 
 

@@ -14,7 +14,7 @@ from chaosops.core.actions import (
 )
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
-from chaosops.policies.classic_runbook import REMEDY_FOR
+from chaosops.policies.scripted.classic.runbook import REMEDY_FOR
 from chaosops.roles.view import RoleView
 
 _CAUSE_WORDS = (

@@ -19,7 +19,7 @@ from chaosops.core.actions import (
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Health, Role
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
-from chaosops.policies.classic_runbook import REMEDY_FOR
+from chaosops.policies.scripted.classic.runbook import REMEDY_FOR
 from chaosops.roles.view import RoleView
 
 _NUMBER = re.compile(r"\d+")

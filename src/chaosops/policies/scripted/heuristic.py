@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from chaosops.core.actions import Action
 from chaosops.core.dice import Dice
-from chaosops.policies import arena_heuristic, classic_heuristic
 from chaosops.policies.protocol import ScriptedPolicy, is_company
+from chaosops.policies.scripted.arena import heuristic as arena_heuristic
+from chaosops.policies.scripted.classic import heuristic as classic_heuristic
 from chaosops.roles.view import RoleView
 
 

@@ -8,10 +8,10 @@ from chaosops.core.actions import Action, FlagRogue, Noop
 from chaosops.core.dice import Dice
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
-from chaosops.policies.arena_runbook import roots
 from chaosops.policies.chat import flagged_agents
-from chaosops.policies.heuristic import HeuristicPolicy
 from chaosops.policies.protocol import is_company
+from chaosops.policies.scripted.arena.runbook import roots
+from chaosops.policies.scripted.heuristic import HeuristicPolicy
 from chaosops.roles.view import RoleView
 
 

@@ -14,7 +14,8 @@ from chaosops.core.actions import (
 )
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
-from chaosops.policies.arena_runbook import (
+from chaosops.policies.chat import diagnosis, flagged_agents, was_done
+from chaosops.policies.scripted.arena.runbook import (
     CAUSE_OF,
     RUNBOOK,
     harm_pct,
@@ -22,7 +23,6 @@ from chaosops.policies.arena_runbook import (
     remedy_for,
     roots,
 )
-from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.roles.view import RoleView
 
 _PATIENCE = 5  # steps a remedy is given before it is tried again

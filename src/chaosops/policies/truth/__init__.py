@@ -1,0 +1,1 @@
+"""Policies that see the truth. They are upper bounds, not baselines."""
