@@ -8,7 +8,7 @@ from chaosops.cli.output import print
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import PACKS, load_pack
 from chaosops.policies.llm.spec import OPTIONS
-from chaosops.policies.registry import MODEL_FORMS, POLICY_NAMES
+from chaosops.policies.registry import MODEL_FORMS, default_policies, registered
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -20,7 +20,10 @@ def execute(args: argparse.Namespace) -> int:
             print(f"  {failure:<22} published in: {tiers}")
         if pack.splits:
             print("  splits: " + ", ".join(pack.splits))
+        print("  policies of eval: " + ", ".join(default_policies(name)))
         print("  tiers: " + ", ".join(f"{t} (at most {pack.limits[t]} steps)" for t in Tier))
-    print("policies: " + ", ".join(POLICY_NAMES))
+    print("policies: " + ", ".join(registered()))
+    for name, policy in registered().items():
+        print(f"  {name:<22} {policy.help}")
     print("models: " + ", ".join(MODEL_FORMS) + "; options: " + ", ".join(OPTIONS))
     return 0

@@ -17,7 +17,7 @@ from chaosops.evaluation.findings import Episode, Finding, differences, shown
 from chaosops.policies.llm.endpoint import filled_in
 from chaosops.policies.llm.formats import FORMATS, Format
 from chaosops.policies.protocol import Policy
-from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
@@ -38,9 +38,9 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
     names = names_of(policy)
     for role in Role:
         name, of = names.get(role), seat_status(status, role)
-        if name not in POLICY_NAMES and of.get("kind") == "scripted":
+        if name not in registered() and of.get("kind") == "scripted":
             name = of.get("policy")
-        if name in POLICY_NAMES:
+        if name in registered():
             scripts[role] = load_policy(str(name))
     return scripts
 
