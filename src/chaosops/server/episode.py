@@ -13,8 +13,8 @@ from chaosops.core.errors import BadInput
 from chaosops.core.telemetry import Message
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import load_format
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
