@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Protocol
 
-from chaosops.core.actions import Action, Unreadable, to_wire
+from chaosops.core.actions import VERBS, Action, Unreadable, to_wire
 from chaosops.core.decision import Chat
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
@@ -97,3 +98,21 @@ def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
         for action in rules.legal_actions(role)
         if action.verb != "communicate"
     }
+
+
+def filled_in(reply: str, schema: Mapping[str, Any]) -> str | None:
+    """What the model chose to say in a form that made it fill in every field; None where the
+    reply is not in that form."""
+    if len(reply) > MAX_REPLY_CHARS:
+        return None
+    try:
+        data = json.loads(reply)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or data.keys() != schema["properties"].keys():
+        return None
+    verb = data["action"]
+    if verb not in schema["properties"]["action"]["enum"]:
+        return None
+    used = {"action", *(field.name for field in fields(VERBS[verb]))}
+    return json_text({k: v for k, v in data.items() if k in used and v is not None})
