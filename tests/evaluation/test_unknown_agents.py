@@ -25,11 +25,11 @@ from chaosops.policies.registry import load_policy
 from chaosops.report import monitor_tables, tables
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
+from chaosops.report.frames import first_frame, next_frame
 from chaosops.report.transcript import transcript
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, Team, advance, play_many
-from chaosops.surfaces.frames import first_frame, next_frame
-from chaosops.surfaces.terminal import Room, draw
+from chaosops.terminal.screen import Room, draw
 from chaosops.wire.episodes import from_record, to_record
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
-from chaosops.web.shelf import ENTRIES, Entry
+from chaosops.web.policy_cache import OFFERED, OfferedPolicy
 from tests.browser import REASON, find_browser
 
 PATIENCE = 15_000  # ms: tests share two cores
@@ -19,8 +19,10 @@ expect.set_options(timeout=PATIENCE)
 
 needs_browser = pytest.mark.skipif(find_browser() is None, reason=REASON)
 
-MISSING = Entry("trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True)
-SHELF = (MISSING, *(entry for entry in ENTRIES if not entry.is_model))
+MISSING = OfferedPolicy(
+    "trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True
+)
+POLICIES = (MISSING, *(entry for entry in OFFERED if not entry.is_model))
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 LINK = "?pack=classic&scenario=autoscaler_cost_cut&tier=hard&seed=42&left=random&right=heuristic"

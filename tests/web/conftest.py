@@ -68,9 +68,9 @@ def episode(client: httpx.Client) -> Callable[..., list[Message]]:
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """A server without models, for the browser."""
-    from tests.web.browsing import SHELF
+    from tests.web.browsing import POLICIES
 
-    with serving(Settings(policies=SHELF, results=())) as where:
+    with serving(Settings(policies=POLICIES, results=())) as where:
         yield where
 
 

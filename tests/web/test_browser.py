@@ -12,8 +12,8 @@ from tests.web.browsing import (
     DESKTOP,
     LINK,
     PHONE,
+    POLICIES,
     SEAT,
-    SHELF,
     Visitor,
     look_at,
     needs_browser,
@@ -215,7 +215,7 @@ def test_everybody_can_use_it(browser: Browser, site: str, where: str, scheme: s
 def test_a_wide_table_keeps_its_words_in_sight(browser: Browser) -> None:
     """Policy, tier and caption stay when the figures are scrolled; nothing shows between them."""
     with (
-        serving(Settings(policies=SHELF)) as site,
+        serving(Settings(policies=POLICIES)) as site,
         Visitor(browser, site, viewport=PHONE) as page,
     ):
         page.goto("/results")

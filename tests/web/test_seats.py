@@ -20,9 +20,9 @@ from chaosops.policies.registry import load_policy
 from chaosops.roles.view import project
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
+from chaosops.web.episode_pool import EpisodePool, EpisodeStream
 from chaosops.web.routes import Settings
 from chaosops.web.seats import SeatGone, Seats
-from chaosops.web.stage import Broadcast, Stage
 from tests.web.conftest import Message, messages, serving
 
 ARENA = {"pack": "arena", "split": "test", "tier": "medium", "seed": "11"}
@@ -268,7 +268,7 @@ def test_a_visitor_has_so_many_seats_and_no_more() -> None:
 
 
 def test_a_broadcast_that_fails_to_close_gives_its_place_back() -> None:
-    stage = Stage(Limits(episodes=1))
+    pool = EpisodePool(Limits(episodes=1))
 
     class Stubborn:
         """Lines whose end fails, as that of a generator does that goes on when it is closed."""
@@ -289,10 +289,10 @@ def test_a_broadcast_that_fails_to_close_gives_its_place_back() -> None:
 
     async def broadcast() -> None:
         lines: Any = Stubborn()
-        answer = Broadcast(lines, stage.take("me", is_model=False))
+        answer = EpisodeStream(lines, pool.take("me", is_model=False))
         await answer({"type": "http", "asgi": {"spec_version": "2.3"}}, receive, send)
 
     for _ in range(2):  # there is one place, and it is free again
         with pytest.raises(RuntimeError, match="ignored GeneratorExit"):
             asyncio.run(broadcast())
-    assert stage.episodes.taken == 0
+    assert pool.episodes.taken == 0

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from chaosops.core.scenario import BY_HAND_LIMIT, Scenario
-from chaosops.packs import load_pack, make_scenario
+from chaosops.core.scenario import Scenario
+from chaosops.packs import make_scenario
 
 
 def chosen_scenario(args: argparse.Namespace) -> Scenario:
-    has_splits = bool(load_pack(args.pack).splits)
     return make_scenario(
-        args.scenario or ("" if has_splits else "autoscaler_cost_cut"),
+        args.scenario,
         tier=args.tier,
         seed=args.seed,
-        limit=args.max_steps or (None if has_splits else BY_HAND_LIMIT),
+        limit=args.max_steps,
         pack=args.pack,
-        split=args.split or ("train" if has_splits else ""),
+        split=args.split,
     )

@@ -16,7 +16,6 @@ from chaosops.cli.watch import show
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
-from chaosops.core.scenario import BY_HAND_LIMIT
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import make_scenario
@@ -32,7 +31,7 @@ def execute(args: argparse.Namespace) -> int:
     folder = open_folder(args.out)
     if (folder / JOURNAL_NAME).exists():
         raise BadInput(f"{folder} holds an evaluation of chaosops eval; choose another --out")
-    scenario = make_scenario("autoscaler_cost_cut", tier="hard", seed=42, limit=BY_HAND_LIMIT)
+    scenario = make_scenario()
     print("One incident, two teams, the same seed: random against trained.\n")
     # Loaded first, so that the screen does not stand still.
     status = load_policy("trained").status()

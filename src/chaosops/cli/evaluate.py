@@ -21,7 +21,7 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results, save
-from chaosops.packs import load_pack, read_tier
+from chaosops.packs import read_tier
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
 from chaosops.report.written import derived_files, judged
@@ -35,18 +35,17 @@ def execute(args: argparse.Namespace) -> int:
     tiers = list(dict.fromkeys(read_tier(name) for name in args.tiers))
     if not tiers:
         raise BadInput("--tiers needs at least one of easy, medium, hard")
-    is_arena = bool(load_pack(args.pack).splits)
     matrix = scenarios(
         args.matrix,
         pack=args.pack,
-        split=args.split or ("test" if is_arena else ""),
+        split=args.split,
         tiers=tiers,
         seeds=args.seeds,
         seed_start=args.seed_start,
     )
     policies = args.policies
     if policies is None and not args.team:
-        policies = default_policies(args.pack)
+        policies = default_policies(matrix[0].pack)
     policies = [*(policies or []), *args.team]
     if not args.no_figures:
         figures.require_matplotlib()

@@ -12,7 +12,7 @@ from chaosops.env import Env
 from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, turn_line
 from chaosops.rollout import Rollout, Team, watch
-from chaosops.surfaces.seat import HumanSeat
+from chaosops.terminal.human import HumanPolicy
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def execute(args: argparse.Namespace) -> int:
     except ValueError:
         raise UnknownName("role", args.role, [role.value for role in Role]) from None
     partners = load_policy(args.policy)
-    person = HumanSeat(input, print)
+    person = HumanPolicy(input, print)
     seats = {seat: person if seat is role else partners for seat in Role}
     rollout = Rollout(Env(chosen_scenario(args)), Team(seats, f"you as {role}, {partners.name}"))
     print(header_line(rollout.episode))

@@ -39,21 +39,14 @@ def bench_options(parser: argparse.ArgumentParser) -> None:
 
 
 def scenario_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    parser.add_argument("--pack", help="(default: the split's pack, else classic)")
     parser.add_argument(
         "--scenario", help="a failure of the classic pack (default: autoscaler_cost_cut)"
     )
-    parser.add_argument("--split", help="a split of the arena pack (default: train)")
-    parser.add_argument(
-        "--tier", "--difficulty", dest="tier", default="hard", help="(default: %(default)s)"
-    )
-    parser.add_argument("--seed", type=seed, default=42, help="(default: %(default)s)")
-    parser.add_argument(
-        "--max-steps",
-        type=whole(1),
-        default=None,
-        help="limit (default: 20 for an episode started by hand, whatever its tier)",
-    )
+    parser.add_argument("--split", help="a split of the arena pack (default: test)")
+    parser.add_argument("--tier", "--difficulty", dest="tier", help="(default: hard)")
+    parser.add_argument("--seed", type=seed, help="(default: 42)")
+    parser.add_argument("--max-steps", type=whole(1), help="(default: the tier's limit)")
 
 
 def policy_option(parser: argparse.ArgumentParser) -> None:
@@ -89,7 +82,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         metavar="ROLE=POLICY,…",
         help="a mixed team, such as oversight=random,others=heuristic; may be given several times",
     )
-    parser.add_argument("--pack", default="classic", help="(default: %(default)s)")
+    parser.add_argument("--pack", help="(default: the split's pack, else classic)")
     parser.add_argument(
         "--matrix",
         default="full",
@@ -104,7 +97,7 @@ def eval_options(parser: argparse.ArgumentParser) -> None:
         type=whole(1),
         help="seeds per failure and tier (default: 5), in the arena per tier (default: 200)",
     )
-    parser.add_argument("--split", default="", help="a split of the arena pack")
+    parser.add_argument("--split", help="a split of the arena pack (default: test)")
     parser.add_argument("--seed-start", type=seed, default=0, help="the first (default: 0)")
     parser.add_argument(
         "--out", type=Path, default=Path("results/eval"), help="folder (default: %(default)s)"
@@ -159,8 +152,8 @@ def arena_commands(parser: argparse.ArgumentParser) -> None:
         return sub
 
     show = kind("show", "draw a generated company and its incident")
-    show.add_argument("--split", default="train", help="(default: %(default)s)")
-    show.add_argument("--seed", type=seed, default=7, help="(default: %(default)s)")
+    show.add_argument("--split", default="test", help="(default: %(default)s)")
+    show.add_argument("--seed", type=seed, default=42, help="(default: %(default)s)")
     show.add_argument("--truth", action="store_true", help="tell who did it and why")
     show.add_argument("--picture", type=Path, metavar="PNG", help="draw the call graph too")
 

@@ -14,10 +14,10 @@ from chaosops.cli.output import open_console, print
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
+from chaosops.report.frames import Frame, first_frame, next_frame
 from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Rollout, load_team, watch
-from chaosops.surfaces.frames import Frame, first_frame, next_frame
-from chaosops.surfaces.terminal import Room, draw, draw_versus
+from chaosops.terminal.screen import Room, draw, draw_versus
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""Evaluations that lie about as folders: what ``chaosops eval`` wrote, found and read again."""
+"""Find and read the folders that ``chaosops eval`` wrote."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chaosops.core.vocabulary import Tier
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
 from chaosops.report.evaluated import recounted_summary
-from chaosops.web.discretion import unreadable
+from chaosops.web.redaction import unreadable
 from chaosops.web.wire import status_words
 
 VARIABLE = "CHAOSOPS_RESULTS"
@@ -24,7 +24,7 @@ SHIPPED = "chaosops.trained"
 _CURE = "chaosops verify says what is not as it was written"
 _DEPTH = 3
 _HEAD = 1 << 20
-# How a model was run, not which one.
+# The part of a policy name that says how a model was run.
 _HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
 FIGURES = {
     "comparison_curve.png": "Mean reward with its interval, and share resolved, by tier",
@@ -36,15 +36,15 @@ FIGURES = {
 
 
 class Folder(NamedTuple):
-    """A folder with results; ``key`` names it in addresses, so that no path is ever sent."""
+    """A folder with results. Addresses contain its ``key``, never its path."""
 
     key: str
     title: str
     path: Path
 
 
-def places() -> list[Path]:
-    """Where to look: the folder that ships with the package, and those named by the operator."""
+def results_folders() -> list[Path]:
+    """The folder in the package, and the folders that the operator named."""
     named = [Path(part) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     spec = find_spec(SHIPPED)
     shipped = [Path(part) for part in (spec.submodule_search_locations or [])] if spec else []
@@ -72,7 +72,7 @@ def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _place(shown: Mapping[str, Any]) -> int:
-    """What a visitor wants first: unseen companies, then the rest, then what is out of the way."""
+    """Unseen companies first, then the rest, then other distributions, then unreadable folders."""
     if "error" in shown:
         return 3
     splits = shown["manifest"]["splits"]
@@ -111,8 +111,8 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
 
 
 def _require_own(path: Path, rows: Sequence[Mapping[str, Any]], *, all_figures: bool) -> None:
-    """A visitor sees no figures that contradict the episodes. Earlier versions computed intervals
-    in another way, so those of their results are not compared."""
+    """Refuse figures that contradict the episodes. Earlier versions computed intervals in another
+    way, so their intervals are not compared."""
     episodes = read_json((path / "results.json").read_text(encoding="utf-8"))["episodes"]
     own = json.loads(json.dumps(recounted_summary(episodes)))
     if len(own) != len(rows):
@@ -153,8 +153,7 @@ def figures_of(path: Path) -> list[dict[str, str]]:
 
 
 def read_manifest(path: Path) -> Mapping[str, Any]:
-    """The head of a results file. What follows it, every turn of every episode, may be large
-    and is not needed here."""
+    """Read the head of a results file only: the turns of all episodes follow it."""
     with path.open(encoding="utf-8") as file:
         head = without_password(file.read(_HEAD))
     _, _, rest = head.partition('"manifest":')
@@ -165,7 +164,7 @@ def read_manifest(path: Path) -> Mapping[str, Any]:
 
 
 def _read(path: Path) -> Any:
-    """An endpoint's address may hold a password; what is shown to visitors does not."""
+    """Read JSON without the passwords that endpoint addresses may hold."""
     return read_json(without_password(path.read_text(encoding="utf-8")))
 
 
@@ -214,7 +213,7 @@ def _oversight(path: Path, labels: Mapping[str, str]) -> dict[str, Any] | None:
 
 
 def _warnings(path: Path) -> list[str]:
-    """What the evaluation itself warned of stands in its table as a quotation."""
+    """Warnings of the evaluation: the quotation lines of its table."""
     if not path.is_file():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()

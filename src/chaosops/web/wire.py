@@ -1,4 +1,4 @@
-"""Frames as JSON for the page. Lists that grow are sent as what was added to them."""
+"""Frames as JSON for the page. Of a list that grows, only the change is sent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, Message, ServiceReading
 from chaosops.core.vocabulary import Role
+from chaosops.report.frames import Frame
 from chaosops.report.tables import MODEL_FIELDS, by_seat
 from chaosops.report.transcript import outcome_words
 from chaosops.roles.view import VISIBILITY, RoleView
-from chaosops.surfaces.frames import Frame
 
 
 def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
-    """All that a spectator sees after a turn; ``before`` is the frame he has already."""
+    """What a spectator sees after a turn. ``before`` is the frame that was sent last."""
     was: dict[str, Sequence[Any]] = {"logs": (), "trace": (), "chat": (), "findings": ()}
     if before is not None:
         was = {name: getattr(before, name) for name in was}
@@ -45,7 +45,7 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
 
 
 def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item) -> dict[str, Any]:
-    """How to make ``new`` from ``old``: drop some at the front, add some at the end.
+    """The change from ``old`` to ``new``: drop items at the front, add items at the end.
 
     >>> tail("abc", "bcd")
     {'drop': 1, 'add': ['d']}
@@ -58,7 +58,7 @@ def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item)
 
 
 def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
-    """What a company writes down about itself."""
+    """The company as its documents describe it."""
     return {
         "services": list(rules.services),
         "agents": list(rules.agents),
@@ -68,12 +68,12 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
 
 
 def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
-    """Of these, what belongs to things the role sees or acts on."""
+    """The part of the rules that concerns what a role sees or acts on."""
     return rules_to_wire(rules.known_to(role, VISIBILITY[role]))
 
 
 def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
-    """The legal actions of a role by verb. Messages are written, not chosen."""
+    """The legal actions of a role by verb. A message has no choices."""
     return [
         {"verb": group[0].verb, "choices": [_choice(action) for action in group]}
         for group in rules.menu(role)
@@ -82,12 +82,12 @@ def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
 
 
 def view_to_wire(view: RoleView) -> dict[str, Any]:
-    """What a visitor in this role may see, and nothing else."""
+    """What a visitor in this role sees."""
     return {"kind": "view", "on_turn": None, **_cleaned(view.to_wire())}
 
 
 def status_words(status: Mapping[str, Any]) -> str:
-    """What stands beside a policy's numbers, in a few words.
+    """What a policy is, in a few words beside its numbers.
 
     >>> status_words({"kind": "model", "model": "smollm2", "adapter": "first sha256:ab12"})
     'model smollm2 + first sha256:ab12'
@@ -105,7 +105,7 @@ def status_words(status: Mapping[str, Any]) -> str:
 
 
 def status_details(status: Mapping[str, Any]) -> dict[str, str]:
-    """The same in full, for those who want to know which weights and which runtime."""
+    """Weights, adapter and runtime of a model."""
     if "kind" not in status:
         return {}
     return {name: str(status[name]) for name in MODEL_FIELDS if status.get(name)}
@@ -150,7 +150,7 @@ def _choice(action: Action) -> dict[str, Any]:
 
 
 def _cleaned(value: Any) -> Any:
-    """Models write into the chat: what they write is shown, never obeyed."""
+    """Replace control characters: models write into the chat."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, Mapping):

@@ -213,11 +213,12 @@ def _chat(wire: object, name: str) -> Chat:
 
 
 def _scenario(wire: dict[str, Any]) -> Scenario:
-    names = {name: _field(wire, name, str) for name in ("pack", "tier")}
-    names |= {name: _field(wire, name, str) for name in ("failure", "split") if name in wire}
+    pack, tier = _field(wire, "pack", str), _field(wire, "tier", str)
     seed, limit = _field(wire, "seed", int), _field(wire, "limit", int)
+    # A name that is missing must not become a default: "" is refused where a name is needed.
+    failure, split = (_field({name: "", **wire}, name, str) for name in ("failure", "split"))
     try:
-        return make_scenario(seed=seed, limit=limit, **names)
+        return make_scenario(failure, tier=tier, seed=seed, limit=limit, pack=pack, split=split)
     except ChaosOpsError as error:
         raise BadInput(f"the recording's scenario cannot be played: {error}") from None
 

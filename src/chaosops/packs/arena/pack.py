@@ -31,6 +31,9 @@ class ArenaPack:
     version = "1"
     limits = {tier: rules.limit for tier, rules in TIERS.items()}
     splits = tuple(SPLITS)
+    default_failure = ""
+    default_split = "test"
+    training_split = "train"
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         """None can be asked for: the seed decides."""

@@ -309,7 +309,7 @@ async function main() {
     }
     // What an address leaves out is as on a first visit.
     const { pack, scenario, split, right, ...others } = defaults;
-    const incident = asked.pack === "arena" ? { split } : { pack, scenario };
+    const incident = setup.hasSplits(asked.pack) ? { split } : { pack, scenario };
     const beside = asked.moves ? {} : { right };
     start({ ...others, ...beside, ...incident, ...asked });
   };

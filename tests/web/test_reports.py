@@ -93,7 +93,7 @@ def test_an_evaluation_is_shown_as_it_was_written(found: httpx.Client, folder: P
 
 def test_what_ships_is_shown_the_unseen_companies_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(evaluations.VARIABLE, raising=False)
-    shown = evaluations.read_evaluations(evaluations.places())
+    shown = evaluations.read_evaluations(evaluations.results_folders())
     titles = [one["title"].rpartition("/")[2] for one in shown]
     assert titles[:2] == ["arena_test", "classic_published"]
     assert all(title.startswith("arena_ood_") for title in titles[2:])
@@ -166,8 +166,8 @@ def test_a_broken_file_says_so_but_not_where_it_lies(
 
 def test_folders_are_named_by_the_operator(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv(evaluations.VARIABLE, f"{folder}:{folder / 'missing'}")
-    assert folder in evaluations.places()
-    titles = [one["title"] for one in evaluations.read_evaluations(evaluations.places())]
+    assert folder in evaluations.results_folders()
+    titles = [one["title"] for one in evaluations.read_evaluations(evaluations.results_folders())]
     assert "arena" in titles
 
 

@@ -17,9 +17,9 @@ from chaosops.cli.watch import film
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.registry import load_policy
+from chaosops.report.frames import Frame
 from chaosops.rollout import Rollout, Team
-from chaosops.surfaces.frames import Frame
-from chaosops.surfaces.terminal import Room, draw, draw_versus
+from chaosops.terminal.screen import Room, draw, draw_versus
 
 
 def rollout_of(failure: str, policy: str, seed: int = 42) -> Rollout:

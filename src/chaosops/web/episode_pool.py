@@ -1,4 +1,4 @@
-"""Where episodes are played: in threads, so many at a time, and only while somebody watches."""
+"""The threads in which episodes are played: a limited number, and only while somebody watches."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ T = TypeVar("T")
 Lines = AsyncGenerator[bytes, None]
 
 
-class Stage:
-    """``models``: of the episodes, those that a model plays; there are fewer of them, so that who
-    waits for a model never keeps all places from the others."""
+class EpisodePool:
+    """``models`` counts the episodes that a model plays. Its limit is lower, so that visitors who
+    wait for a model never use up all slots."""
 
     def __init__(self, limits: Limits) -> None:
         self.episodes = Quota("episodes", limits)
         self.models = Quota("model_episodes", limits)
-        self.pool = ThreadPoolExecutor(limits.episodes, thread_name_prefix="chaosops-episode")
+        self.threads = ThreadPoolExecutor(limits.episodes, thread_name_prefix="chaosops-episode")
 
-    def take(self, client: str, *, is_model: bool) -> Place:
+    def take(self, client: str, *, is_model: bool) -> Slot:
         quotas = [self.episodes, self.models] if is_model else [self.episodes]
         for i, quota in enumerate(quotas):
             try:
@@ -43,42 +43,42 @@ class Stage:
                 for taken in quotas[:i]:
                     taken.give_back(client)
                 raise
-        return Place(self, client, quotas)
+        return Slot(self.threads, client, quotas)
 
 
-class Place:
-    """One of the stage's places. It is free again once its last turn has really ended:
-    a turn that a model is thinking about cannot be called off, one that waits for it can."""
+class Slot:
+    """One episode of the pool. It is free again when its last turn has ended: a turn that waits
+    for a model can be cancelled, a turn that the model is computing cannot."""
 
-    def __init__(self, stage: Stage, client: str, quotas: Sequence[Quota]) -> None:
-        self._stage = stage
+    def __init__(self, threads: ThreadPoolExecutor, client: str, quotas: Sequence[Quota]) -> None:
+        self._threads = threads
         self._client = client
         self._quotas = quotas
         self._job: Future[Any] | None = None
         self._has_left = False
-        self._call_off: Callable[[], object] = lambda: None
+        self._cancel: Callable[[], object] = lambda: None
 
     async def work(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """In a thread: the server goes on serving others."""
+        """Run a function in a thread, so that the event loop stays free."""
 
         def run() -> T:
-            place_at_work.set(self)
+            current_slot.set(self)
             return job(*args, **kwargs)
 
-        started = self._stage.pool.submit(run)
+        started = self._threads.submit(run)
         self._job = started
         return await asyncio.wrap_future(started)
 
-    def await_turn(self, queued: Future[T]) -> T:
-        """What a queue further on will answer. Who leaves meanwhile leaves that queue too."""
-        self._call_off = queued.cancel
+    def wait_for(self, queued: Future[T]) -> T:
+        """The result of a queued call. ``leave`` takes the call out of its queue."""
+        self._cancel = queued.cancel
         if self._has_left:
             queued.cancel()
         return queued.result()
 
     def leave(self) -> None:
         self._has_left = True
-        self._call_off()
+        self._cancel()
         if self._job is None:
             self._give_back()
         else:
@@ -89,17 +89,17 @@ class Place:
             quota.give_back(self._client)
 
 
-# Whose turn a thread plays.
-place_at_work: ContextVar[Place | None] = ContextVar("place_at_work", default=None)
+# The slot whose turn this thread plays.
+current_slot: ContextVar[Slot | None] = ContextVar("current_slot", default=None)
 
 
-class Broadcast(StreamingResponse):
-    """Lines of JSON. When the visitor goes away, the episode ends and its place is free."""
+class EpisodeStream(StreamingResponse):
+    """Lines of JSON. When the visitor goes away, the episode ends and its slot is freed."""
 
-    def __init__(self, lines: Lines, place: Place) -> None:
-        super().__init__(lines, media_type="application/x-ndjson")
-        self._lines = lines
-        self._place = place
+    def __init__(self, lines: Lines, slot: Slot) -> None:
+        self._lines = errors_as_lines(lines)
+        super().__init__(self._lines, media_type="application/x-ndjson")
+        self._slot = slot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -108,22 +108,22 @@ class Broadcast(StreamingResponse):
             try:
                 await self._lines.aclose()
             finally:
-                self._place.leave()
+                self._slot.leave()
 
 
 def line(message: dict[str, Any]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-async def without_surprises(lines: Lines) -> Lines:
-    """An error after the first line cannot change the status any more: it becomes a line."""
+async def errors_as_lines(lines: Lines) -> Lines:
+    """The status was sent with the first line, so a later error is sent as a line."""
     try:
         async for item in lines:
             yield item
     except ChaosOpsError as error:
         yield line({"kind": "stopped", "why": str(error)})
     except Exception as error:
-        log.exception("an episode broke")
+        log.exception("an episode failed")
         why = f"{type(error).__name__} in the server; its log has the details"
         yield line({"kind": "stopped", "why": why})
     finally:

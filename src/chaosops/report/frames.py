@@ -1,4 +1,4 @@
-"""An episode as a sequence of frames: all that a spectator's screen shows after each turn."""
+"""An episode as frames: what a spectator's screen shows after each turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HISTORY = 16
 
 @dataclass(frozen=True)
 class FlagMoment:
-    """Oversight accused an agent, and the reward said what came of it."""
+    """A flag and its verdict."""
 
     step: int
     agent: str
@@ -34,7 +34,7 @@ class FlagMoment:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The truth, shown once the episode is over."""
+    """The truth, shown at the end of the episode."""
 
     resolved: bool
     steps: int
@@ -71,7 +71,7 @@ class Frame:
 
     @property
     def flag_now(self) -> FlagMoment | None:
-        """The flag of this very turn."""
+        """The flag of the latest turn."""
         return self.flags[-1] if self.flags and self.flags[-1].step == self.step else None
 
 

@@ -1,4 +1,4 @@
-"""Frames drawn in a terminal with Rich."""
+"""Draw frames in a terminal with Rich."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from rich.text import Text
 
 from chaosops.core.telemetry import Message, ServiceReading
 from chaosops.core.vocabulary import TURN_ORDER, Health, Role
+from chaosops.report.frames import FlagMoment, Frame, Outcome
 from chaosops.report.transcript import count, outcome_words
-from chaosops.surfaces.frames import FlagMoment, Frame, Outcome
 
 _HEALTH = {
     Health.HEALTHY: ("green", "● healthy"),
@@ -34,13 +34,13 @@ _LEVEL_STYLE = {
     "page": "bold red",
     "warn": "yellow",
 }
-_FRAME_ROWS = 18  # what a frame needs besides its lists and services
-SERVICE_ROWS = 6  # of a large company the services in trouble are shown
+_FRAME_ROWS = 18  # without lists and services
+SERVICE_ROWS = 6  # a large company shows its worst services only
 _BARS = "▁▂▃▄▅▆▇█"
 
 
 class Room(NamedTuple):
-    """How many lines each list may take, so that a frame fits its terminal."""
+    """How many lines each list gets, so that a frame fits the terminal."""
 
     alerts: int
     logs: int
@@ -58,7 +58,7 @@ class Room(NamedTuple):
 
 
 def sparkline(values: Sequence[float], top: float) -> str:
-    """Bars against a fixed top, so that a calm service looks calm.
+    """Draw values as bars. The fixed top keeps small changes small.
 
     >>> sparkline([0, 50, 100], 100)
     '▁▄█'
@@ -68,7 +68,7 @@ def sparkline(values: Sequence[float], top: float) -> str:
 
 
 def draw(frame: Frame, room: Room) -> RenderableType:
-    """One episode. Give it half the width to show two side by side."""
+    """Draw one episode at any width."""
     lists = [
         _section("alerts", _alerts(frame, room.alerts)),
         _section("logs", _logs(frame, room.logs)),
@@ -136,7 +136,7 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
 def _shown(frame: Frame) -> list[ServiceReading]:
     if len(frame.readings) <= SERVICE_ROWS:
         return list(frame.readings)
-    # By the worst they have been through, so that rows stay where they are.
+    # Sorted by the worst error rate so far, so that rows seldom move.
     return sorted(frame.readings, key=lambda reading: -max(frame.errors[reading.service]))[
         :SERVICE_ROWS
     ]
@@ -150,7 +150,7 @@ def _section(title: str, lines: Sequence[Text]) -> RenderableType:
 
 
 def _padded(lines: list[Text], rows: int) -> list[Text]:
-    """Always the same height: a screen that jumps cannot be read."""
+    """Pad to a fixed height, so that the screen does not jump."""
     return lines[-rows:] + [Text(" ")] * (rows - len(lines[-rows:]))
 
 
@@ -216,7 +216,7 @@ def _sign_style(value: float) -> str:
 
 
 def _moment(frame: Frame) -> RenderableType:
-    """The one thing to look at now: the flag, the end, or the latest turn."""
+    """The most important line: the end, a flag, or the latest turn."""
     flag = frame.flag_now
     if frame.outcome is not None:
         return _final_card(frame, frame.outcome)

@@ -1,4 +1,4 @@
-"""A person at the keyboard, as one of the players."""
+"""A human policy: a person at the keyboard plays one role."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from chaosops.roles.prompt import user_prompt
 from chaosops.roles.view import RoleView
 
 _SAY = "say something"
-_LONG = 9  # a verb with more targets than this is one entry, and asks which
+_LONG = 9  # a verb with more targets is one entry of the menu, and the target is asked for
 
 
-class HumanSeat:
-    """Shows the role's view and nothing more, then asks until the answer is an action."""
+class HumanPolicy:
+    """Shows the view of the role, then asks until the answer is an action."""
 
     name = "you"
     sees_truth = False
@@ -26,8 +26,8 @@ class HumanSeat:
         self._ask = ask
         self._tell = tell
 
-    def decide(self, seats: Sequence[Any]) -> list[Decision]:
-        return [Decision(self._choose(seat.view)) for seat in seats]
+    def decide(self, requests: Sequence[Any]) -> list[Decision]:
+        return [Decision(self._choose(request.view)) for request in requests]
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "human"}
@@ -54,7 +54,7 @@ class HumanSeat:
             self._tell(f"not an action ({action.error}): {action.detail}")
 
     def _read(self, answer: str, menu: Sequence[Action | str]) -> Action:
-        """A number of the menu, an entry of it word for word, or JSON."""
+        """Read a number of the menu, the words of an entry, or JSON."""
         if answer.isdecimal():
             number = int(answer[:6])
             if not 1 <= number <= len(menu):
@@ -88,7 +88,7 @@ class HumanSeat:
 
 
 def _menu(view: RoleView) -> list[Action | str]:
-    """The legal actions; what a person has to fill in is one entry each."""
+    """The legal actions. An action with many choices is one entry."""
     choices: list[Action | str] = []
     for group in view.rules.menu(view.role):
         if isinstance(group[0], Communicate):

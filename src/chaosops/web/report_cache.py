@@ -1,4 +1,4 @@
-"""What evaluations and training runs show, read once and kept until a file of theirs changes."""
+"""Evaluations and training runs for the page, read once and again when a file has changed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from chaosops.web import evaluations, training_runs
 from chaosops.web.evaluations import FIGURES, Folder, folders_with
 from chaosops.web.pages import File, file_of
 
-# The files are looked at once in so many seconds, however many ask.
-FRESH_S = 1.0
+FRESH_S = 1.0  # files are checked for changes at most this often
 _REMEMBERED = 256
 _READ = ("results.json", "summary.json", "monitor.json", "table.md", "metrics.jsonl", "recipe.toml")
 
@@ -25,8 +24,8 @@ Found = dict[str, Any]
 Stamp = tuple[tuple[int, int, int] | None, ...]
 
 
-class Kept:
-    """One answer: a list of what lies in folders that hold the file ``name``."""
+class CachedList:
+    """The reports in all folders that hold the file ``name``."""
 
     def __init__(
         self, among: Callable[[], Sequence[Path]], name: str, read: Callable[[Folder], Found]
@@ -41,7 +40,7 @@ class Kept:
         self._lock = asyncio.Lock()
 
     async def file(self, write: Callable[[list[Found]], Found]) -> File:
-        async with self._lock:  # the first to come reads, the others wait for it
+        async with self._lock:  # one request reads, the others wait
             if self._file is None or time.monotonic() - self._looked_at > FRESH_S:
                 self._file = await run_in_threadpool(self._look, write)
                 self._looked_at = time.monotonic()
@@ -66,7 +65,7 @@ class Kept:
 
 
 def stamp_of(folder: Path) -> Stamp:
-    """Changes with every file that is read, and with every figure that is drawn."""
+    """Changes with every file that is read or shown."""
     return tuple(_stamp(folder / name) for name in (*_READ, *FIGURES))
 
 
@@ -78,13 +77,13 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return told.st_mtime_ns, told.st_size, told.st_ino
 
 
-class Findings:
+class ReportCache:
     def __init__(self, results: Sequence[Path] | None) -> None:
         def among() -> Sequence[Path]:
-            return evaluations.places() if results is None else results
+            return evaluations.results_folders() if results is None else results
 
-        self._evaluations = Kept(among, "results.json", evaluations.read_evaluation)
-        self._runs = Kept(among, training_runs.METRICS, training_runs.read_run)
+        self._evaluations = CachedList(among, "results.json", evaluations.read_evaluation)
+        self._runs = CachedList(among, training_runs.METRICS, training_runs.read_run)
 
     async def evaluations(self) -> File:
         return await self._evaluations.file(
@@ -100,7 +99,7 @@ class Findings:
         )
 
     async def figure(self, key: str, name: str) -> Path:
-        """The path of a picture that an evaluation or a run drew."""
+        """The path of a figure in a folder with an evaluation or a run."""
         await self.evaluations()
         await self.runs()
         both: Iterable[Folder] = (*self._evaluations.folders, *self._runs.folders)
