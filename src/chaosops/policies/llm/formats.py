@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -16,6 +15,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.roles.menu import menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.prompt import Style, render
+from chaosops.roles.schema import Schema
 from chaosops.roles.view import RoleView
 
 
@@ -100,7 +100,7 @@ def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
     }
 
 
-def filled_in(reply: str, schema: Mapping[str, Any]) -> str | None:
+def filled_in(reply: str, schema: Schema) -> str | None:
     """What the model chose to say in a form that made it fill in every field; None where the
     reply is not in that form."""
     if len(reply) > MAX_REPLY_CHARS:
@@ -114,5 +114,5 @@ def filled_in(reply: str, schema: Mapping[str, Any]) -> str | None:
     verb = data["action"]
     if verb not in schema["properties"]["action"]["enum"]:
         return None
-    used = {"action", *(field.name for field in fields(VERBS[verb]))}
+    used = {"action", *(argument.name for argument in VERBS[verb].arguments)}
     return json_text({k: v for k, v in data.items() if k in used and v is not None})
