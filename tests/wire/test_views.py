@@ -7,10 +7,10 @@ import pytest
 from chaosops import Env, Team, load_policy, make_scenario, play
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import project
 from chaosops.server.episode import rules_to_wire
 from chaosops.wire.views import read_rules, read_view

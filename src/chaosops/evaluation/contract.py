@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from chaosops.core.actions import REMEDIES, Action, FlagRogue, Noop, Restart, Rollback, Scale
+from chaosops.core.actions import Action, FlagRogue, Noop, Remedy, Restart, Rollback, Scale
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
@@ -98,7 +98,7 @@ def _remedies(world: World) -> list[Action]:
     legal = world.public.rules.legal_actions(Role.DEV)
     service = world.public.rules.services[0]
     absurd: list[Action] = [Restart("nothing"), Rollback(""), Scale(service, 0), Scale(service, -3)]
-    return [*(action for action in legal if action.verb in REMEDIES), *absurd]
+    return [*(action for action in legal if isinstance(action, Remedy)), *absurd]
 
 
 def _health(world: World) -> tuple[int, ...]:

@@ -14,11 +14,12 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, seat_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
-from chaosops.policies.llm.endpoint import action_schema, filled_in
+from chaosops.policies.llm.endpoint import filled_in
 from chaosops.policies.llm.formats import FORMATS, Format
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import standard

@@ -15,9 +15,9 @@ from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import Message
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.parse import parse_object
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario

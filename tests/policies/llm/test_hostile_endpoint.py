@@ -14,11 +14,12 @@ from chaosops.client.seat import decision_to_wire
 from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.chain import read_json
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.endpoint import action_schema, filled_in
+from chaosops.policies.llm.endpoint import filled_in
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD, EndpointDown, EndpointRefused
 from chaosops.roles.menu import menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
+from chaosops.roles.schema import action_schema
 from chaosops.wire.openenv import ChaosOpsAction
 from tests.conftest import Outcome
 from tests.policies.llm.asking import decide, policy_at, view_of

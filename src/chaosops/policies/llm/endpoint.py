@@ -15,14 +15,12 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from functools import lru_cache
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from chaosops.core.actions import VERBS, Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.errors import BadInput
-from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.formats import json_text, load_format
@@ -38,6 +36,7 @@ from chaosops.policies.llm.http_chat import (
 from chaosops.policies.llm.spec import ModelSpec
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.parse import MAX_REPLY_CHARS
+from chaosops.roles.schema import Schema, action_schema
 from chaosops.roles.view import RoleView
 
 if TYPE_CHECKING:
@@ -51,8 +50,6 @@ TOP_LOGPROBS = 20  # the most that the API gives
 _CUT = "…"
 MOST_REVISIONS = 8  # a server could name a new one with every answer
 _OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one prompt alone
-
-Schema = Mapping[str, Any]
 
 
 class EndpointPolicy:
@@ -301,46 +298,9 @@ def read_price(text: str | None) -> tuple[float, float] | None:
     return float(match[1]), float(match[2])
 
 
-@lru_cache(maxsize=1024)
-def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None) -> Schema:
-    """One flat object for all verbs of a role, in the part of JSON Schema that every server
-    with structured output knows: all fields required, those without a use are null. Only a
-    limit to the message's length goes beyond it."""
-    verbs = rules.verbs[role]
-    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(verbs)}}
-    used = dict.fromkeys(field.name for verb in verbs for field in fields(VERBS[verb]))
-    for name in sorted(used, key="message".__eq__):  # free words last: they may be cut short
-        match name:
-            case "message":
-                limit = {} if message_chars is None else {"maxLength": message_chars}
-                properties[name] = {"type": ["string", "null"], **limit}
-            case "to":
-                properties[name] = _one_of("string", list(Role))
-            case "confidence":  # steps, because not every server knows minimum and maximum
-                properties[name] = _one_of("number", [i / 20 for i in range(21)])
-            case "evidence":
-                if rules.limits_pct:  # elsewhere the prompt shows no numbers to name
-                    properties[name] = {"type": ["integer", "null"]}
-            case _:
-                legal = rules.legal_actions(role)
-                found = dict.fromkeys(getattr(action, name, None) for action in legal)
-                kind = "integer" if name == "replicas" else "string"
-                properties[name] = _one_of(kind, [value for value in found if value is not None])
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _response_format(schema: Schema) -> dict[str, Any]:
     form = {"name": "action", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": form}}
-
-
-def _one_of(kind: str, values: Sequence[object]) -> dict[str, Any]:
-    return {"type": [kind, "null"], "enum": [*values, None]}
 
 
 def filled_in(reply: str, schema: Schema) -> str | None:
@@ -357,7 +317,7 @@ def filled_in(reply: str, schema: Schema) -> str | None:
     verb = data["action"]
     if verb not in schema["properties"]["action"]["enum"]:
         return None
-    used = {"action", *(field.name for field in fields(VERBS[verb]))}
+    used = {"action", *(argument.name for argument in VERBS[verb].arguments)}
     return json_text({k: v for k, v in data.items() if k in used and v is not None})
 
 
