@@ -14,8 +14,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, seat_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
-from chaosops.policies.llm.endpoint import filled_in
-from chaosops.policies.llm.formats import FORMATS, Format
+from chaosops.policies.llm.formats import FORMATS, Format, filled_in
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse

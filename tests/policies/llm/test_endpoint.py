@@ -149,6 +149,22 @@ def test_many_seats_are_asked_at_once_and_answered_in_order(server: FaultyServer
     assert policy_at(server).decide([]) == []
 
 
+def test_connections_are_kept_between_calls(server: FaultyServer) -> None:
+    policy = policy_at(server, "+concurrency=3")
+    for _ in range(4):
+        policy.decide(requests_for(6))
+    assert len(server.seen) == 24
+    assert len(server.connections) == 3
+
+
+def test_a_connection_that_was_closed_meanwhile_is_no_fault(server: FaultyServer) -> None:
+    policy = policy_at(server)
+    decide(policy)
+    server.down_for(0.0).join()
+    decide(policy)
+    assert policy.usage()["retries"] == 0
+
+
 def test_it_works_where_a_loop_runs_already(server: FaultyServer) -> None:
     async def notebook() -> Decision:
         return decide(policy_at(server))

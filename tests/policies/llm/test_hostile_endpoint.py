@@ -14,9 +14,9 @@ from chaosops.client.seat import decision_to_wire
 from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.chain import read_json
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.endpoint import filled_in
-from chaosops.policies.llm.formats import FORMATS
-from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD, EndpointDown, EndpointRefused
+from chaosops.policies.llm.answers import MAX_TOKENS_TOLD
+from chaosops.policies.llm.formats import FORMATS, filled_in
+from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
 from chaosops.roles.menu import menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.schema import action_schema
