@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chaosops.core.actions import Action, Communicate, to_wire
+from chaosops.core.actions import VERBS, Action, Communicate, Remedy, to_wire
 from chaosops.core.episode import Turn
 from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
@@ -73,12 +73,13 @@ def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
 
 
 def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
-    """The legal actions of a role by verb. A message has no choices."""
-    return [
-        {"verb": group[0].verb, "choices": [_choice(action) for action in group]}
-        for group in rules.menu(role)
-        if not isinstance(group[0], Communicate)
-    ] + [{"verb": Communicate.verb, "choices": []}]
+    """The legal actions of a role by verb. A message has no choices and comes last."""
+    groups = [
+        _group(VERBS[verb], () if verb == Communicate.verb else actions)
+        for verb, actions in zip(rules.verbs[role], rules.menu(role), strict=True)
+        if actions
+    ]
+    return sorted(groups, key=lambda group: bool(group["verb"] == Communicate.verb))
 
 
 def view_to_wire(view: RoleView) -> dict[str, Any]:
@@ -145,8 +146,13 @@ def _turn(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _choice(action: Action) -> dict[str, Any]:
-    return {"words": str(action), "move": to_wire(action)}
+def _group(kind: type[Action], actions: Sequence[Action]) -> dict[str, Any]:
+    return {
+        "verb": kind.verb,
+        "title": kind.title,
+        "remedy": issubclass(kind, Remedy),
+        "choices": [{"words": action.words, "move": to_wire(action)} for action in actions],
+    }
 
 
 def _cleaned(value: Any) -> Any:
