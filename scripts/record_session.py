@@ -26,7 +26,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from chaosops.cli.watch import film
+from chaosops.cli.commands.watch import film
 from chaosops.core.scenario import BY_HAND_LIMIT
 from chaosops.env import Env
 from chaosops.packs import make_scenario
