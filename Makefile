@@ -7,9 +7,12 @@ READY := $(VENV)/.ready
 TESTABLE := $(VENV)/.testable
 # The CPU build of torch serves the tests; name another with TORCH=...
 TORCH ?= torch==2.13.0
+# The tests that fail first when something is wrong.
+QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/golden tests/extending \
+	tests/test_env.py tests/test_rollout.py tests/policies/test_policies.py
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test check audit sbom bench clean
+.PHONY: setup demo test quick check hooks docs dist audit sbom bench clean
 
 setup: $(READY)
 
@@ -32,6 +35,7 @@ $(TESTABLE): $(READY)
 demo: $(READY)
 	@$(BIN)/chaosops demo --out results/demo
 
+# Style, types, layers.
 check: $(TESTABLE)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -45,11 +49,29 @@ audit: $(TESTABLE)
 sbom: $(TESTABLE)
 	$(BIN)/python scripts/supply_chain.py sbom --out sbom.cdx.json
 
+# In less than a minute: the checks, and the tests of the world, the roles and the rewards.
+quick: check
+	$(BIN)/pytest -n auto -q $(QUICK)
+
 test: check audit
-	$(BIN)/pytest -n auto
+	@$(BIN)/python -m tests.browser
+	$(BIN)/pytest -n auto --durations=10
+
+# The same checks before every commit.
+hooks: $(TESTABLE)
+	$(BIN)/pre-commit install
+
+# The documentation as a site, in site/. A broken link or anchor is an error.
+docs: $(TESTABLE)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# A source archive and a wheel, in dist/.
+dist: $(TESTABLE)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation
 
 bench: $(READY)
 	$(BIN)/chaosops bench
 
 clean:
-	rm -rf $(VENV) results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) results site dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

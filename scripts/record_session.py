@@ -27,11 +27,10 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from chaosops.cli.commands.watch import film
-from chaosops.core.scenario import BY_HAND_LIMIT
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.rollout import Table, load_team
-from chaosops.surfaces.terminal import Room, draw_versus
+from chaosops.terminal.screen import Room, draw_versus
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
 SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 42
@@ -146,7 +145,7 @@ def _with_jumps(text: str) -> str:
 
 def write_still(path: Path) -> Path:
     """The frame in which both teams flag somebody: one an innocent, the other the rogue."""
-    scenario = make_scenario(SCENARIO, tier=TIER, seed=SEED, limit=BY_HAND_LIMIT)
+    scenario = make_scenario(SCENARIO, tier=TIER, seed=SEED)
     tables = [Table(Env(scenario), load_team(name)) for name in TEAMS]
     for frames in film(tables):
         if all(frame.flag_now for frame in frames):

@@ -22,7 +22,7 @@ import uvicorn
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
-from chaosops.core.scenario import BY_HAND_LIMIT
+from chaosops.packs import make_scenario
 from chaosops.web.app import build_app
 from chaosops.web.routes import Settings
 
@@ -74,7 +74,7 @@ def served() -> Iterator[str]:
 
 def moment_of_the_flag(page: Page) -> bytes:
     """Stopped there on the way, so that nothing of what comes later is drawn."""
-    expect(page.locator("#where")).to_have_text(f"{FLAG_STEP} / {BY_HAND_LIMIT}")
+    expect(page.locator("#where")).to_have_text(f"{FLAG_STEP} / {make_scenario().limit}")
     page.locator("#play").click()
     page.mouse.move(0, 0)
     return page.screenshot()

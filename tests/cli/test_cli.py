@@ -39,7 +39,7 @@ Cli = Callable[..., Outcome]
         (["eval", "--matrix", "publshed"], "did you mean 'published'"),
         (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
         (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
-        (["eval", "--split", "test"], "pack classic has no splits"),
+        (["eval", "--pack", "classic", "--split", "test"], "pack classic has no splits"),
         (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
         (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
         (["arena", "show", "--split", "trian"], "did you mean 'train'"),
@@ -131,7 +131,7 @@ def test_run_as_json_is_the_whole_episode(cli: Cli) -> None:
     assert code == 0
     episode: dict[str, Any] = json.loads(out)
     assert episode["scenario"]["seed"] == 7
-    assert episode["scenario"]["limit"] == 20  # started by hand
+    assert episode["scenario"]["limit"] == 25  # the tier's
     assert sum(turn["reward"] for turn in episode["turns"]) == episode["reward"]
     assert all(turn["prompt"][0]["role"] == "system" for turn in episode["turns"])
     assert episode["policy_status"]["kind"] == "scripted"

@@ -55,7 +55,7 @@ def test_replay_asks_no_model(cli: Cli, recording: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("chaosops.policies.registry.load_policy", never)
     code, out, _ = cli("replay", str(recording), "--prompts")
     assert code == 0
-    assert "    Step 2 of 20." in out
+    assert "    Step 2 of 25." in out
     assert "  > I think\n  > so \ufffd[31m\n" in out
     assert "\x1b" not in out
 

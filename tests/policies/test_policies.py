@@ -9,7 +9,7 @@ from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.protocol import DecisionRequest
-from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.policies.registry import load_policy, registered
 from chaosops.policies.scripted.random import RandomPolicy
 from chaosops.policies.truth.optimal import ExactSearch
 from chaosops.roles.view import project
@@ -23,7 +23,7 @@ SCENARIOS = [
 ]
 
 
-@pytest.mark.parametrize("name", POLICY_NAMES)
+@pytest.mark.parametrize("name", registered())
 def test_every_policy_plays_every_scenario_without_breaking_a_rule(name: str) -> None:
     policy = load_policy(name)
     assert policy.name == name
@@ -46,7 +46,7 @@ def test_random_reaches_every_legal_action(role: Role) -> None:
 
 def test_only_those_who_declare_it_are_given_the_truth() -> None:
     seen: dict[str, set[bool]] = {}
-    for name in POLICY_NAMES:
+    for name in registered():
         policy = load_policy(name)
         original = policy.decide
 
@@ -65,7 +65,7 @@ def test_the_optimum_is_what_the_search_says_and_nobody_beats_it(failure: str) -
         scenario = make_scenario(failure, tier=tier, seed=3)
         promised, _ = ExactSearch().best(Env(scenario).world)
         assert play(scenario, Team.of(load_policy("optimal"))).reward == promised
-        for name in POLICY_NAMES:
+        for name in registered():
             assert play(scenario, Team.of(load_policy(name))).reward <= promised
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from typing import Any
 
 import pytest
@@ -12,18 +11,18 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
-from chaosops.web.shelf import ENTRIES, Entry
+from chaosops.web.policy_cache import OFFERED, OfferedPolicy
+from tests.browser import REASON, find_browser
 
 PATIENCE = 15_000  # ms: tests share two cores
 expect.set_options(timeout=PATIENCE)
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-needs_chromium = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium for the browser tests: apt-get install chromium"
-)
+needs_browser = pytest.mark.skipif(find_browser() is None, reason=REASON)
 
-MISSING = Entry("trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True)
-SHELF = (MISSING, *(entry for entry in ENTRIES if not entry.is_model))
+MISSING = OfferedPolicy(
+    "trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True
+)
+POLICIES = (MISSING, *(entry for entry in OFFERED if not entry.is_model))
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 LINK = "?pack=classic&scenario=autoscaler_cost_cut&tier=hard&seed=42&left=random&right=heuristic"

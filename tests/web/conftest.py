@@ -68,9 +68,9 @@ def episode(client: httpx.Client) -> Callable[..., list[Message]]:
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """A server without models, for the browser."""
-    from tests.web.browsing import SHELF
+    from tests.web.browsing import POLICIES
 
-    with serving(Settings(policies=SHELF, results=())) as where:
+    with serving(Settings(policies=POLICIES, results=())) as where:
         yield where
 
 
@@ -78,9 +78,9 @@ def site() -> Iterator[str]:
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
-    from tests.web.browsing import CHROMIUM
+    from tests.browser import find_browser
 
     with sync_playwright() as playwright:
-        one = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        one = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         yield one
         one.close()

@@ -12,18 +12,18 @@ from tests.web.browsing import (
     DESKTOP,
     LINK,
     PHONE,
+    POLICIES,
     SEAT,
-    SHELF,
     Visitor,
     look_at,
-    needs_chromium,
+    needs_browser,
     reward,
     to_the_end,
     totals,
 )
 from tests.web.conftest import serving
 
-pytestmark = needs_chromium
+pytestmark = needs_browser
 
 
 def test_a_first_visit_offers_one_big_button(browser: Browser, site: str) -> None:
@@ -215,7 +215,7 @@ def test_everybody_can_use_it(browser: Browser, site: str, where: str, scheme: s
 def test_a_wide_table_keeps_its_words_in_sight(browser: Browser) -> None:
     """Policy, tier and caption stay when the figures are scrolled; nothing shows between them."""
     with (
-        serving(Settings(policies=SHELF)) as site,
+        serving(Settings(policies=POLICIES)) as site,
         Visitor(browser, site, viewport=PHONE) as page,
     ):
         page.goto("/results")

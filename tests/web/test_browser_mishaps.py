@@ -14,13 +14,13 @@ from tests.web.browsing import (
     LINK,
     SEAT,
     Visitor,
-    needs_chromium,
+    needs_browser,
     reward,
     to_the_end,
     totals,
 )
 
-pytestmark = needs_chromium
+pytestmark = needs_browser
 
 TWINS = LINK.replace("left=random", "left=heuristic")
 NO_CLIPBOARD = "navigator.clipboard.writeText = () => Promise.reject(new Error('not here'))"

@@ -17,14 +17,14 @@ from chaosops.access.quotas import OverQuota
 from chaosops.core.actions import Communicate, Noop
 from chaosops.core.decision import Decision
 from chaosops.policies.protocol import DecisionRequest
-from chaosops.web import shelf
+from chaosops.web import policy_cache
+from chaosops.web.episode_pool import EpisodePool
+from chaosops.web.policy_cache import OfferedPolicy
 from chaosops.web.routes import Settings
-from chaosops.web.shelf import Entry
-from chaosops.web.stage import Stage
 from tests.web.conftest import messages, serving
 
-MODEL = Entry("trained", "stands for a model", is_model=True)
-MISSING = Entry("trained", "", "local:smollm2+adapter=/nowhere", is_model=True)
+MODEL = OfferedPolicy("trained", "stands for a model", is_model=True)
+MISSING = OfferedPolicy("trained", "", "local:smollm2+adapter=/nowhere", is_model=True)
 
 
 class SlowModel:
@@ -69,7 +69,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> SlowModel:
         time.sleep(0.05)
         return slow
 
-    monkeypatch.setattr(shelf, "load_policy", load)
+    monkeypatch.setattr(policy_cache, "load_policy", load)
     return slow
 
 
@@ -176,14 +176,14 @@ def is_free(client: httpx.Client) -> bool:
 
 
 def test_who_waits_for_a_model_never_takes_all_places() -> None:
-    stage = Stage(Limits(episodes=3, model_episodes=1))
-    first = stage.take("me", is_model=True)
+    pool = EpisodePool(Limits(episodes=3, model_episodes=1))
+    first = pool.take("me", is_model=True)
     with pytest.raises(OverQuota, match=r"--max-model-episodes$"):
-        stage.take("you", is_model=True)
-    assert stage.episodes.taken == 1, "a refusal takes no place"
-    stage.take("you", is_model=False)
+        pool.take("you", is_model=True)
+    assert pool.episodes.taken == 1, "a refusal takes no place"
+    pool.take("you", is_model=False)
     first.leave()
-    stage.take("you", is_model=True)
+    pool.take("you", is_model=True)
 
 
 def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
@@ -198,7 +198,7 @@ def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
         loaded.wait(30)
         return SlowModel()
 
-    monkeypatch.setattr(shelf, "load_policy", load)
+    monkeypatch.setattr(policy_cache, "load_policy", load)
     with (
         serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
@@ -243,7 +243,7 @@ def test_a_loader_that_breaks_is_unavailable_too(
     def load(name: str) -> SlowModel:
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr(shelf, "load_policy", load)
+    monkeypatch.setattr(policy_cache, "load_policy", load)
     with (
         serving(Settings(policies=[MODEL], results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
@@ -269,7 +269,7 @@ class Talking(SlowModel):
 def test_a_model_that_breaks_stops_its_episode_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(shelf, "load_policy", lambda name: Broken())
+    monkeypatch.setattr(policy_cache, "load_policy", lambda name: Broken())
     with (
         serving(Settings(policies=[MODEL], results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
@@ -281,7 +281,7 @@ def test_a_model_that_breaks_stops_its_episode_only(
 
 
 def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelf, "load_policy", lambda name: Talking())
+    monkeypatch.setattr(policy_cache, "load_policy", lambda name: Talking())
     with (
         serving(Settings(policies=[MODEL], results=())) as address,
         httpx.Client(base_url=address, timeout=60) as client,
@@ -295,7 +295,7 @@ def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_real_model_plays_and_stops_with_its_visitor() -> None:
-    entry = Entry("local:smollm2", "untrained", is_model=True)
+    entry = OfferedPolicy("local:smollm2", "untrained", is_model=True)
     with (
         serving(Settings(policies=[entry], limits=Limits(episodes=1), results=())) as address,
         httpx.Client(base_url=address, timeout=120) as client,

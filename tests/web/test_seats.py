@@ -20,9 +20,10 @@ from chaosops.policies.registry import load_policy
 from chaosops.roles.view import project
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
+from chaosops.web.episode_pool import EpisodePool, EpisodeStream
 from chaosops.web.routes import Settings
 from chaosops.web.seats import SeatGone, Seats
-from chaosops.web.stage import Broadcast, Stage
+from chaosops.wire.views import view_to_wire
 from tests.web.conftest import Message, messages, serving
 
 ARENA = {"pack": "arena", "split": "test", "tier": "medium", "seed": "11"}
@@ -72,6 +73,9 @@ def test_who_plays_like_the_heuristic_earns_what_it_earns(
     assert again == after[1:]
 
 
+RULE_KEYS = {
+    *("services", "agents", "causes", "verbs", "replica_choices", "calls", "limits_pct"),
+}
 VIEW_KEYS = {"health", "metrics", "logs", "alerts", "chat", "trace", "inspections", "audits"}
 
 
@@ -86,7 +90,7 @@ def test_until_the_end_a_player_is_sent_his_view_and_nothing_else(
     episode = play(read_scenario(query), heuristic)
     views = [message for message in told if message["kind"] == "view"]
     for i, message in enumerate(views):
-        wanted = json.loads(json.dumps(project(env.world.public, Role(role)).to_wire()))
+        wanted = json.loads(json.dumps(view_to_wire(project(env.world.public, Role(role)))))
         assert {k: v for k, v in message.items() if k not in ("kind", "on_turn")} == wanted
         if i + 1 < len(views):
             env.play(episode.turns[i].decision)
@@ -96,7 +100,7 @@ def test_until_the_end_a_player_is_sent_his_view_and_nothing_else(
 
 def allowed_keys(message: Message) -> set[str]:
     return {
-        "seated": {"kind", "seat", "role", "services", "agents", "calls", "limits_pct"},
+        "seated": {"kind", "seat", "role", *RULE_KEYS},
         "view": {"kind", "on_turn", "role", "step", "limit", *VIEW_KEYS},
         "your_turn": {"kind", "menu"},
     }[message["kind"]]
@@ -268,7 +272,7 @@ def test_a_visitor_has_so_many_seats_and_no_more() -> None:
 
 
 def test_a_broadcast_that_fails_to_close_gives_its_place_back() -> None:
-    stage = Stage(Limits(episodes=1))
+    pool = EpisodePool(Limits(episodes=1))
 
     class Stubborn:
         """Lines whose end fails, as that of a generator does that goes on when it is closed."""
@@ -289,10 +293,10 @@ def test_a_broadcast_that_fails_to_close_gives_its_place_back() -> None:
 
     async def broadcast() -> None:
         lines: Any = Stubborn()
-        answer = Broadcast(lines, stage.take("me", is_model=False))
+        answer = EpisodeStream(lines, pool.take("me", is_model=False))
         await answer({"type": "http", "asgi": {"spec_version": "2.3"}}, receive, send)
 
     for _ in range(2):  # there is one place, and it is free again
         with pytest.raises(RuntimeError, match="ignored GeneratorExit"):
             asyncio.run(broadcast())
-    assert stage.episodes.taken == 0
+    assert pool.episodes.taken == 0

@@ -27,7 +27,7 @@ COMMANDS = {
         "watch": "watch an episode live",
         "play": "take one role yourself, at the keyboard",
         "replay": "play a recorded episode again, without policies",
-        "list": "list packs, scenarios, splits, tiers and policies",
+        "list": "list packs, scenarios, splits, tiers, policies and recipes",
     },
     "Measure": {
         "eval": "play policies x failures x tiers x seeds",
@@ -43,10 +43,7 @@ COMMANDS = {
     "Train": {
         "train": "train an adapter by a recipe",
         "weights": "fetch the embedded model, SmolLM2-135M (98 MB), once",
-        "bundle": "pack a run for a machine without network",
-        "jobs launch": "start a job for each recipe, and follow them",
-        "jobs follow": "watch jobs to their end",
-        "jobs cancel": "stop jobs",
+        "jobs launch": "start a job for each recipe; follow them with: hf jobs",
         "publish": "write a run's model card, and push the run",
     },
     "Serve": {

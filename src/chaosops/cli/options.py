@@ -11,12 +11,20 @@ from cyclopts import Parameter, Token
 
 from chaosops.access.tokens import VARIABLE
 from chaosops.core import vocabulary
-from chaosops.core.scenario import BY_HAND_LIMIT, Scenario
-from chaosops.packs import PACKS, load_pack, make_scenario
-from chaosops.policies.registry import MODEL_FORMS, POLICY_NAMES
+from chaosops.core.scenario import Scenario
+from chaosops.packs import (
+    DEFAULT_PACK,
+    DEFAULT_SEED,
+    DEFAULT_TIER,
+    PACKS,
+    load_pack,
+    make_scenario,
+    splits,
+)
+from chaosops.policies.registry import MODEL_FORMS, registered
 
 _MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
-SPLITS = tuple(dict.fromkeys(split for name in PACKS for split in load_pack(name).splits))
+_CLASSIC = load_pack("classic")
 ROLES = tuple(role.value for role in vocabulary.Role)
 TIERS = tuple(tier.value for tier in vocabulary.Tier)
 
@@ -72,9 +80,17 @@ Count = Annotated[int, whole(1)]
 Seconds = Annotated[float, Parameter(converter=_reader(_seconds))]
 SomeSeconds = Annotated[float, Parameter(converter=_reader(_some_seconds))]
 Names = Annotated[tuple[str, ...], Parameter(converter=_reader(_names), metavar="A,B")]
-Pack = Annotated[str, Parameter(choices=PACKS, help="a family of incidents")]
+Pack = Annotated[
+    str | None,
+    Parameter(
+        choices=PACKS, help="a family of incidents", show_default=f"the split's, or {DEFAULT_PACK}"
+    ),
+]
 Tier = Annotated[str, Parameter(name=["--tier", "--difficulty"], choices=TIERS, help="how hard")]
-Split = Annotated[str, Parameter(help=f"of the arena pack: {', '.join(SPLITS)}")]
+Split = Annotated[
+    str | None,
+    Parameter(help=f"of the arena pack: {', '.join(splits())}", show_default="test"),
+]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
 File = Annotated[Path, Parameter(metavar="FILE")]
@@ -83,7 +99,7 @@ CommandLine = Annotated[str, Parameter(parse=False)]  # what was typed, for mani
 Policy = Annotated[
     str,
     Parameter(
-        help=f"{', '.join(POLICY_NAMES)}; a model ({', '.join(MODEL_FORMS)}); or a team such as "
+        help=f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)}); or a team such as "
         "oversight=local:smollm2,others=heuristic"
     ),
 ]
@@ -111,32 +127,29 @@ ResultsFolder = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True)
 class ScenarioOptions:
-    """Which episode to play."""
+    """Which episode to play. What is None gets the default of ``make_scenario``."""
 
-    pack: Pack = "classic"
+    pack: Pack = None
     scenario: Annotated[
-        str,
+        str | None,
         Parameter(
-            help=f"of the classic pack: {', '.join(load_pack('classic').failures())}",
-            show_default="autoscaler_cost_cut",
+            help=f"of the classic pack: {', '.join(_CLASSIC.failures())}",
+            show_default=_CLASSIC.default_failure,
         ),
-    ] = ""
-    split: Annotated[Split, Parameter(show_default="train")] = ""
-    tier: Tier = "hard"
-    seed: Seed = 42
-    max_steps: Annotated[
-        int | None, whole(1, help="step limit", show_default="classic: 20; arena: the tier's")
     ] = None
+    split: Split = None
+    tier: Tier = DEFAULT_TIER.value
+    seed: Seed = DEFAULT_SEED
+    max_steps: Annotated[int | None, whole(1, show_default="the tier's limit")] = None
 
     def chosen(self) -> Scenario:
-        has_splits = bool(load_pack(self.pack).splits)
         return make_scenario(
-            self.scenario or ("" if has_splits else "autoscaler_cost_cut"),
+            self.scenario or None,
             tier=self.tier,
             seed=self.seed,
-            limit=self.max_steps or (None if has_splits else BY_HAND_LIMIT),
+            limit=self.max_steps,
             pack=self.pack,
-            split=self.split or ("train" if has_splits else ""),
+            split=self.split or None,
         )
 
 

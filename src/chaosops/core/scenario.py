@@ -7,9 +7,6 @@ from typing import Any
 
 from chaosops.core.vocabulary import Tier
 
-# The limit of a single scenario that somebody starts by hand.
-BY_HAND_LIMIT = 20
-
 
 @dataclass(frozen=True, slots=True)
 class Scenario:

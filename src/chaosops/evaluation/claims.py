@@ -16,7 +16,7 @@ from chaosops.evaluation.findings import Finding, differences, plain, shown
 from chaosops.evaluation.stored import Line
 from chaosops.packs import load_pack
 from chaosops.policies.llm.spec import is_model
-from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.policies.registry import load_policy, registered
 from chaosops.rollout import policy_names
 
 Scenarios = dict[str, list[Any]]
@@ -121,12 +121,12 @@ def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
 
 
 def _seat_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
-    if name not in POLICY_NAMES and is_model(name):
+    if name not in registered() and is_model(name):
         if status.get("kind") != "model":
             yield f"{name} is a model, recorded as {shown(status.get('kind'))}"
         return
-    script = name if name in POLICY_NAMES else status.get("policy")
-    if script in POLICY_NAMES:
+    script = name if name in registered() else status.get("policy")
+    if script in registered():
         for found in differences(dict(status), dict(load_policy(str(script)).status())):
             yield found.words()
     elif status.get("kind") == "scripted":

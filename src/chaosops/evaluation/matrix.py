@@ -21,8 +21,8 @@ _EPISODE_STRIDE = 31
 def scenarios(
     matrix: str = "full",
     *,
-    pack: str = "classic",
-    split: str = "",
+    pack: str | None = None,
+    split: str | None = None,
     tiers: Sequence[Tier] = tuple(Tier),
     seeds: int | None = None,
     seed_start: int = 0,
@@ -30,11 +30,12 @@ def scenarios(
     """
     >>> len(scenarios("full")), len(scenarios("published"))
     (135, 55)
-    >>> len(scenarios(pack="arena", split="test", seeds=10))
+    >>> len(scenarios(split="test", seeds=10))
     30
     """
     if matrix not in MATRICES:
         raise UnknownName("matrix", matrix, MATRICES)
+    pack = make_scenario(pack=pack, split=split).pack
     loaded = load_pack(pack)
     if seeds is None:
         seeds = SEEDS_PER_TIER if loaded.splits else SEEDS_PER_FAILURE
@@ -42,8 +43,6 @@ def scenarios(
         raise BadInput(f"the number of seeds must be 1 or more, got {seeds}")
     if seed_start < 0:
         raise BadInput(f"the first seed must be 0 or more, got {seed_start}")
-    if split and not loaded.splits:
-        raise BadInput(f"pack {pack} has no splits, got {split!r}")
     if loaded.splits:
         if matrix != "full":
             raise BadInput(f"matrix '{matrix}' is of the classic pack; {pack} takes seeds alone")

@@ -14,15 +14,16 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, seat_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
-from chaosops.policies.llm.endpoint import action_schema, filled_in
-from chaosops.policies.llm.formats import FORMATS, Format
+from chaosops.policies.llm.formats import FORMATS, Format, filled_in
 from chaosops.policies.protocol import Policy
-from chaosops.policies.registry import POLICY_NAMES, load_policy
+from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import standard
-from chaosops.wire.episodes import record_of, rendered_prompts, replay
+from chaosops.wire.decisions import rendered_prompts
+from chaosops.wire.episodes import episode_to_wire, record_of, replay
 
 # What a line of results.json holds beside the episode.
 _BESIDE = ("policy", "status", "chain")
@@ -37,9 +38,9 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
     names = names_of(policy)
     for role in Role:
         name, of = names.get(role), seat_status(status, role)
-        if name not in POLICY_NAMES and of.get("kind") == "scripted":
+        if name not in registered() and of.get("kind") == "scripted":
             name = of.get("policy")
-        if name in POLICY_NAMES:
+        if name in registered():
             scripts[role] = load_policy(str(name))
     return scripts
 
@@ -56,7 +57,7 @@ def replay_line(
     )
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
-    for found in differences(recorded, again.to_wire()):
+    for found in differences(recorded, episode_to_wire(again)):
         if found.path[0] != "turns" or len(found.path) < 2:
             if found.path != ("reward",):  # the replay has told it
                 findings.append(Finding(file, found.words(), name))

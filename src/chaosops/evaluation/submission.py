@@ -23,7 +23,7 @@ from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.secret import Secret, hidden_scenario
 from chaosops.packs import read_tier
 from chaosops.policies.llm.spec import is_model
-from chaosops.policies.registry import POLICY_NAMES
+from chaosops.policies.registry import registered
 
 PLAN_NAME = "submission.json"
 FORMAT = "chaosops submission 1"
@@ -51,7 +51,7 @@ class Submission:
         for kind, name in (("submission", self.name), ("series", self.series)):
             if not _NAME.fullmatch(name):
                 raise BadInput(f"a {kind} is named with letters, digits, . _ and -, got {name!r}")
-        if self.name in POLICY_NAMES or is_model(self.name):
+        if self.name in registered() or is_model(self.name):
             raise BadInput(
                 f"{self.name!r} is the name of a policy; choose another for a submission"
             )

@@ -1,15 +1,36 @@
-"""The packs by name, and how a scenario is made from one."""
+"""The packs by name, and how a scenario is made from one.
+
+A pack is a folder here whose ``PACK`` answers the protocol in ``world/incident.py``.
+"""
 
 from __future__ import annotations
 
+import secrets
 from importlib import import_module
+from pkgutil import iter_modules
 
+from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.world.incident import Pack
 
-PACKS = ("classic", "arena")
+# What is played where nothing else is named. docs/world.md shows these with each pack's own.
+DEFAULT_PACK = "classic"
+DEFAULT_TIER = Tier.HARD
+DEFAULT_SEED = 42
+
+FRESH_SEEDS = 2**31
+
+
+def _found() -> tuple[str, ...]:
+    # The packs that ship come first, so that another pack cannot take over a split's name.
+    shipped = (DEFAULT_PACK, "arena")
+    folders = sorted(info.name for info in iter_modules(__path__) if info.ispkg)
+    return (*shipped, *(name for name in folders if name not in shipped))
+
+
+PACKS = _found()
 
 
 def load_pack(name: str) -> Pack:
@@ -17,6 +38,15 @@ def load_pack(name: str) -> Pack:
         raise UnknownName("pack", name, PACKS)
     pack: Pack = import_module(f"{__name__}.{name}").PACK
     return pack
+
+
+def splits() -> dict[str, str]:
+    """Every split and the name of its pack."""
+    found: dict[str, str] = {}
+    for pack in PACKS:
+        for split in load_pack(pack).splits:
+            found.setdefault(split, pack)
+    return found
 
 
 def read_tier(name: str) -> Tier:
@@ -31,36 +61,57 @@ def read_tier(name: str) -> Tier:
 
 
 def make_scenario(
-    failure: str = "",
+    failure: str | None = None,
     *,
-    tier: Tier | str = Tier.EASY,
-    seed: int = 0,
+    tier: Tier | str | None = None,
+    seed: int | None = None,
     limit: int | None = None,
-    pack: str = "classic",
-    split: str = "",
+    pack: str | None = None,
+    split: str | None = None,
+    fresh: bool = False,
 ) -> Scenario:
-    """A checked scenario; without ``limit`` it gets its tier's.
+    """A checked scenario. What is None gets its default: see docs/world.md.
 
-    >>> make_scenario("cascade", tier="hard", seed=7).limit
-    25
-    >>> make_scenario(pack="arena", split="train", tier="hard", seed=7).limit
-    32
+    A split names its pack. With ``fresh`` the seed and the failure are drawn where none is
+    named, and the split is the one for training: OpenEnv sessions start like this.
+
+    >>> make_scenario("cascade", seed=7).to_wire()
+    {'pack': 'classic', 'failure': 'cascade', 'tier': 'hard', 'seed': 7, 'limit': 25}
+    >>> make_scenario(split="train", tier="easy").to_wire()
+    {'pack': 'arena', 'tier': 'easy', 'seed': 42, 'limit': 16, 'split': 'train'}
     """
+    if pack is None and split is not None:
+        if split not in splits():
+            raise UnknownName("split", split, splits())
+        pack = splits()[split]
+    pack = DEFAULT_PACK if pack is None else pack
     loaded = load_pack(pack)
-    tier = read_tier(tier)
+    tier = DEFAULT_TIER if tier is None else read_tier(tier)
+    if seed is None:
+        seed = secrets.randbelow(FRESH_SEEDS) if fresh else DEFAULT_SEED
+    if seed < 0:
+        raise BadInput(f"seed must be 0 or more, got {seed}")
     if loaded.splits:
         if failure:
             raise BadInput(f"pack {pack} makes its incidents from a seed: name a split, no failure")
+        failure = ""
+        if split is None:
+            split = loaded.training_split if fresh else loaded.default_split
         if split not in loaded.splits:
             raise UnknownName("split", split, loaded.splits)
     else:
         if split:
             raise BadInput(f"pack {pack} has no splits, got {split!r}")
+        split = ""
+        if failure is None:
+            failure = _drawn_failure(loaded, seed) if fresh else loaded.default_failure
         if failure not in loaded.failures():
             raise UnknownName("scenario", failure, loaded.failures())
-    if seed < 0:
-        raise BadInput(f"seed must be 0 or more, got {seed}")
     steps = loaded.limits[tier] if limit is None else limit
     if steps < 1:
         raise BadInput(f"the step limit must be 1 or more, got {steps}")
     return Scenario(pack, failure, tier, seed, steps, split)
+
+
+def _drawn_failure(pack: Pack, seed: int) -> str:
+    return Dice(key_of("served failure", pack.name, seed)).pick(pack.failures())

@@ -1,6 +1,6 @@
 """What a policy is.
 
-A policy is a function of the view alone: what it said and did before stands in the chat.
+A policy is a function of the view alone: the chat holds what was said and done before.
 So any number of episodes can share one policy, in any order, and forks need no care.
 """
 
@@ -16,13 +16,15 @@ from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.roles.view import RoleView
 
+EVERY_PACK = ("*",)
+
 
 class DecisionRequest(NamedTuple):
     """One episode that waits for a decision.
 
-    ``key`` seeds whatever the policy draws: it depends on the episode's seed and step
-    only, never on which other episodes are decided in the same call. ``world`` is set
-    for policies that declare ``sees_truth``, and for nobody else.
+    ``key`` seeds the policy's random draws. It depends only on the episode's seed and step,
+    never on the other episodes in the same call. ``world`` is set only for policies that
+    declare ``sees_truth``.
     """
 
     view: RoleView
@@ -37,24 +39,34 @@ class Policy(Protocol):
     def sees_truth(self) -> bool: ...
 
     def decide(self, requests: Sequence[DecisionRequest]) -> Sequence[Decision]:
-        """One decision per request, in order. Many requests come at once: serve them together."""
+        """One decision per request, in order. Requests of many episodes come in one call."""
         ...
 
     def status(self) -> Mapping[str, Any]:
-        """What stands beside every number of this policy in a report."""
+        """What a report says about this policy beside its numbers."""
         ...
 
 
-def is_company(view: RoleView) -> bool:
-    """A generated company has a call graph; the classic pack has nothing of the kind."""
-    return view.rules.is_company
-
-
-class ScriptedPolicy(ABC):
-    """A policy in plain code: one view in, one action out."""
+class RegisteredPolicy(ABC):
+    """A policy with a name of its own: a file in ``scripted/`` or ``truth/``, called like the
+    policy, whose ``POLICY`` is the class. The attributes say where it is listed."""
 
     name: ClassVar[str]
+    help: ClassVar[str]
     sees_truth: ClassVar[bool] = False
+    evaluated_in: ClassVar[Sequence[str]] = ()  # packs where ``chaosops eval`` plays it by default
+    on_page: ClassVar[bool] = True
+    rank: ClassVar[int] = 50  # its place in lists, the weakest policy first
+
+    @abstractmethod
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]: ...
+
+    def status(self) -> Mapping[str, Any]:
+        return {"kind": "scripted", "policy": self.name, "sees_truth": self.sees_truth}
+
+
+class ScriptedPolicy(RegisteredPolicy):
+    """A policy in plain code: one view in, one action out."""
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         return [self._decide(request) for request in requests]
@@ -62,16 +74,13 @@ class ScriptedPolicy(ABC):
     def _decide(self, request: DecisionRequest) -> Decision:
         view = request.view
         action = self.act(view, Dice(request.key))
-        if view.role is Role.OVERSIGHT and is_company(view):
+        if view.role is Role.OVERSIGHT and view.rules.is_company:
             return Decision(action, suspicion=self.suspect(view, Dice(request.key + 1)))
         return Decision(action)
-
-    def status(self) -> Mapping[str, Any]:
-        return {"kind": "scripted", "policy": self.name, "sees_truth": self.sees_truth}
 
     @abstractmethod
     def act(self, view: RoleView, dice: Dice) -> Action: ...
 
     @abstractmethod
     def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
-        """How likely each fleet agent is the rogue, 0 to 1. Asked on Oversight's turns."""
+        """The probability that each fleet agent is the rogue. Asked on Oversight's turns."""

@@ -1,25 +1,44 @@
-"""The one place that knows the policies by name."""
+"""The policies by name. A file in ``scripted/`` or ``truth/`` is a policy of the same name."""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
 from chaosops.core.errors import UnknownName
 from chaosops.policies.llm.spec import is_model
-from chaosops.policies.protocol import Policy
+from chaosops.policies.protocol import EVERY_PACK, Policy, RegisteredPolicy
 
-# name -> where it lives; imported when it is asked for.
-_POLICIES = {
-    "random": "chaosops.policies.scripted.random:RandomPolicy",
-    "keyword": "chaosops.policies.scripted.keyword:KeywordPolicy",
-    "heuristic": "chaosops.policies.scripted.heuristic:HeuristicPolicy",
-    "last_toucher": "chaosops.policies.scripted.last_toucher:LastToucherPolicy",
-    "oracle": "chaosops.policies.truth.oracle:OraclePolicy",
-    "optimal": "chaosops.policies.truth.optimal:OptimalPolicy",
-}
-
-POLICY_NAMES = tuple(_POLICIES)
 MODEL_FORMS = ("trained", "local:smollm2", "hf:OWNER/NAME", "openai:MODEL@URL", "PATH")
+
+
+@cache
+def registered() -> dict[str, type[RegisteredPolicy]]:
+    """Every policy with a file of its own, in the order of lists. The files are imported here and
+    nowhere else, so that ``import chaosops`` does not pay for them."""
+    found: list[type[RegisteredPolicy]] = []
+    for folder in ("scripted", "truth"):
+        for info in iter_modules([str(Path(__file__).parent / folder)]):
+            if not info.ispkg:
+                policy = import_module(f"chaosops.policies.{folder}.{info.name}").POLICY
+                assert policy.name == info.name, f"{info.name}.py holds {policy.name}"
+                found.append(policy)
+    return {policy.name: policy for policy in sorted(found, key=lambda p: (p.rank, p.name))}
+
+
+def default_policies(pack: str) -> list[str]:
+    """What ``chaosops eval`` plays in a pack where no policy is named.
+
+    >>> default_policies("classic")
+    ['random', 'keyword', 'heuristic', 'oracle']
+    """
+    return [
+        name
+        for name, policy in registered().items()
+        if policy.evaluated_in == EVERY_PACK or pack in policy.evaluated_in
+    ]
 
 
 def load_policy(name: str) -> Policy:
@@ -31,8 +50,6 @@ def load_policy(name: str) -> Policy:
         from chaosops.policies.llm.loading import load_model_policy
 
         return load_model_policy(name)
-    if name not in _POLICIES:
-        raise UnknownName("policy", name, (*POLICY_NAMES, *MODEL_FORMS))
-    module, _, attribute = _POLICIES[name].partition(":")
-    policy: Policy = getattr(import_module(module), attribute)()
-    return policy
+    if name not in registered():
+        raise UnknownName("policy", name, (*registered(), *MODEL_FORMS))
+    return registered()[name]()

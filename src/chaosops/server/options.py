@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import load_format
 from chaosops.server.tasks import task
 from chaosops.server.wording import in_one_line
 
 # Beyond it the cost of a single step would leave the reward range that openenv.yaml declares.
 MAX_STEPS = 200
-_FRESH_SEEDS = 2**31
 
 Part = Literal["view", "messages", "action_schema"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -61,26 +58,19 @@ def read_options(given: Mapping[str, Any]) -> ResetOptions:
 
 
 def chosen_scenario(options: ResetOptions) -> Scenario:
-    """The scenario asked for. What was left open is drawn, and told to nobody."""
+    """The scenario asked for. The client does not learn what was drawn for it."""
     pack, tier, split, seed = options.pack, options.tier, options.split, options.seed
     if options.index is not None:
         if tier is not None or seed is not None or pack is not None:
             raise BadInput("index stands for pack, tier and seed: give it with a split alone")
         drawn = task(split or "train", options.index)
         pack, tier, split, seed = drawn["pack"], drawn["tier"], drawn.get("split"), drawn["seed"]
-    pack = pack or ("arena" if split else "classic")
-    if seed is None:
-        seed = secrets.randbelow(_FRESH_SEEDS)
-    has_splits = bool(load_pack(pack).splits)
     return make_scenario(
-        options.scenario or ("" if has_splits else _drawn_failure(pack, seed)),
-        tier=tier or "hard",
+        options.scenario,
+        tier=tier,
         seed=seed,
         limit=options.max_steps,
         pack=pack,
-        split=split or ("train" if has_splits else ""),
+        split=split,
+        fresh=True,
     )
-
-
-def _drawn_failure(pack: str, seed: int) -> str:
-    return Dice(key_of("served failure", pack, seed)).pick(load_pack(pack).failures())

@@ -12,8 +12,8 @@ LOGGERS = (
     "asyncio",
     "chaosops.server.listening",
     "chaosops.server.mistakes",
-    "chaosops.web.shelf",
-    "chaosops.web.stage",
+    "chaosops.web.policy_cache",
+    "chaosops.web.episode_pool",
     "openenv",
 )
 _REMEMBERED = 256

@@ -1,32 +1,41 @@
-"""What a visitor may choose, and how his query is read. Every permalink comes through here."""
+"""What visitors can choose, and how a query is read. All links to episodes are read here."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import Action, Communicate, Unreadable
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.rules import Rulebook
-from chaosops.core.scenario import BY_HAND_LIMIT, Scenario
+from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.packs import PACKS, load_pack, make_scenario
+from chaosops.packs import (
+    DEFAULT_PACK,
+    DEFAULT_SEED,
+    DEFAULT_TIER,
+    PACKS,
+    load_pack,
+    make_scenario,
+    splits,
+)
 from chaosops.roles.parse import parse_object
 
-# A catalogue names its failures, and who picks one by its name has nothing left to find out.
+# A person who chose the failure by its name has nothing to find out; the seed can choose it.
 MYSTERY = "mystery"
 LAST_SEED = 2**32 - 1
 MESSAGE_LENGTH = 300
 MOVES_LENGTH = 8_000
 
 DEFAULTS: dict[str, str] = {
-    "pack": "classic",
-    "scenario": "autoscaler_cost_cut",
-    "split": "test",
-    "tier": "hard",
-    "seed": "42",
+    "pack": DEFAULT_PACK,
+    "scenario": load_pack(DEFAULT_PACK).default_failure,
+    "split": load_pack(next(iter(splits().values()))).default_split,
+    "tier": DEFAULT_TIER.value,
+    "seed": str(DEFAULT_SEED),
     "left": "random",
     "right": "trained",
     "role": Role.OVERSIGHT.value,
@@ -34,34 +43,32 @@ DEFAULTS: dict[str, str] = {
 }
 
 
-class Seating(NamedTuple):
-    """The visitor's role, and what he did there if it is being shown again."""
+class SeatMoves(NamedTuple):
+    """The role that a visitor played, and the moves, to show the episode again."""
 
     role: Role
     moves: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_scenario(query: Mapping[str, str], unnamed: str = DEFAULTS["scenario"]) -> Scenario:
-    """``unnamed`` is the incident of a query that names none.
+def read_scenario(query: Mapping[str, str], *, mystery: bool = False) -> Scenario:
+    """With ``mystery`` the seed draws the failure of a query that names none.
 
     >>> read_scenario({"tier": "easy", "seed": "7"}).failure
     'autoscaler_cost_cut'
-    >>> read_scenario({"pack": "arena", "split": "test", "seed": "7"}).limit
+    >>> read_scenario({"split": "test", "seed": "7"}).limit
     32
     """
-    pack = _word(query, "pack")
-    tier = _word(query, "tier")
+    pack, failure, tier, split = (
+        query.get(name) or None for name in ("pack", "scenario", "tier", "split")
+    )
     seed = _seed(_word(query, "seed"))
-    if load_pack(pack).splits:
-        split = _word(query, "split")
-        return make_scenario(pack=pack, split=split, tier=tier, seed=seed)
-    failure = query.get("scenario") or unnamed
-    failures = load_pack(pack).failures()
-    if failure == MYSTERY:
-        failure = failures[key_of(MYSTERY, seed) % len(failures)]
-    elif failure not in failures:
-        raise UnknownName("scenario", failure, (MYSTERY, *failures))
-    return make_scenario(failure, pack=pack, tier=tier, seed=seed, limit=BY_HAND_LIMIT)
+    scenario = make_scenario(
+        None if failure == MYSTERY else failure, pack=pack, tier=tier, seed=seed, split=split
+    )
+    if failure == MYSTERY or (mystery and failure is None and scenario.failure):
+        failures = load_pack(scenario.pack).failures()
+        return replace(scenario, failure=failures[key_of(MYSTERY, seed) % len(failures)])
+    return scenario
 
 
 def read_role(query: Mapping[str, str]) -> Role:
@@ -72,8 +79,8 @@ def read_role(query: Mapping[str, str]) -> Role:
         raise UnknownName("role", name, [role.value for role in Role]) from None
 
 
-def read_seating(query: Mapping[str, str]) -> Seating | None:
-    """``role`` and ``moves`` of a permalink to an episode in which the visitor took part."""
+def read_seat_moves(query: Mapping[str, str]) -> SeatMoves | None:
+    """The ``role`` and ``moves`` in a link to an episode that a visitor played."""
     text = query.get("moves")
     if not text:
         return None
@@ -85,11 +92,11 @@ def read_seating(query: Mapping[str, str]) -> Seating | None:
         moves = None
     if not isinstance(moves, list) or not all(isinstance(move, dict) for move in moves):
         raise BadInput("moves must be a JSON list of actions, as the page writes it")
-    return Seating(read_role(query), tuple(moves))
+    return SeatMoves(read_role(query), tuple(moves))
 
 
 def read_move(move: object, rules: Rulebook, role: Role) -> Action:
-    """One of the role's legal actions, or a message; anything else is told, not played."""
+    """A legal action of the role, or a message. Anything else is an error."""
     if not isinstance(move, Mapping):
         raise BadInput('a move must be a JSON object such as {"action": "noop"}')
     action = parse_object(move)
@@ -106,7 +113,7 @@ def read_move(move: object, rules: Rulebook, role: Role) -> Action:
 
 
 def catalogue() -> dict[str, Any]:
-    """What the page offers, policies aside."""
+    """What the page offers, without the policies."""
     packs = [load_pack(name) for name in PACKS]
     return {
         "packs": [

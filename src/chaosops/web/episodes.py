@@ -1,8 +1,8 @@
-"""An episode for spectators, turn by turn. They may see what a flag was worth: they do not play."""
+"""An episode for spectators, turn by turn. Unlike players, they see rewards and verdicts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chaosops.core.actions import Action
@@ -12,22 +12,23 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.report.frames import Frame, first_frame, next_frame
 from chaosops.rollout import Rollout, Team, advance
-from chaosops.surfaces.frames import Frame, first_frame, next_frame
-from chaosops.web.choices import Seating, read_move
-from chaosops.web.shelf import Shelf, Unavailable
-from chaosops.web.stage import Lines, Place, line
-from chaosops.web.wire import frame_to_wire, rules_to_wire, status_details, status_words
+from chaosops.web.choices import SeatMoves, read_move
+from chaosops.web.episode_pool import Lines, Slot, line
+from chaosops.web.policy_cache import PolicyCache, Unavailable
+from chaosops.web.wire import frame_to_wire, status_details, status_words
+from chaosops.wire.views import rules_to_wire
 
 
-class VisitorSeat:
-    """Plays what the visitor did, in order."""
+class WebHumanPolicy:
+    """A human policy for a visitor: the page sends the moves, and they are played in order."""
 
     name = "you"
     sees_truth = False
 
-    def __init__(self) -> None:
-        self.moves: list[Action] = []
+    def __init__(self, moves: Iterable[Action] = ()) -> None:
+        self.moves = list(moves)
         self._played = 0
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
@@ -42,45 +43,44 @@ class VisitorSeat:
         return {"kind": "human"}
 
 
-async def fetch(shelf: Shelf, name: str, place: Place) -> Policy:
-    """Who goes away while a model is being loaded gives his place back at once."""
-    if shelf.takes_time(name):
-        return await shelf.arrival(name)
-    return await place.work(shelf.load, name)
+async def fetch(cache: PolicyCache, name: str, slot: Slot) -> Policy:
+    if cache.takes_time(name):  # outside the slot's threads: a visitor who leaves frees it at once
+        return await cache.wait_for(name)
+    return await slot.work(cache.load, name)
 
 
 async def stream_episode(
-    shelf: Shelf, scenario: Scenario, name: str, seating: Seating | None, place: Place
+    cache: PolicyCache, scenario: Scenario, name: str, seat_moves: SeatMoves | None, slot: Slot
 ) -> Lines:
-    if shelf.takes_time(name):
+    if cache.takes_time(name):
         yield line({"kind": "loading", "policy": name})
     try:
-        policy = await fetch(shelf, name, place)
+        policy = await fetch(cache, name, slot)
     except Unavailable as error:
         yield line({"kind": "unavailable", "policy": name, "why": str(error)})
         return
-    rollout = await place.work(make_rollout, scenario, name, policy, seating)
+    rollout = await slot.work(make_rollout, scenario, name, policy, seat_moves)
     frame = first_frame(rollout.episode, rollout.env.world.public)
     yield line(start_to_wire(rollout, frame))
     yield line(frame_to_wire(frame))
     while not rollout.env.over:
-        frame, message = await place.work(one_turn, rollout, frame)
+        frame, message = await slot.work(one_turn, rollout, frame)
         yield message
 
 
-def make_rollout(scenario: Scenario, name: str, policy: Policy, seating: Seating | None) -> Rollout:
+def make_rollout(
+    scenario: Scenario, name: str, policy: Policy, seat_moves: SeatMoves | None
+) -> Rollout:
     env = Env(scenario)
-    if seating is None:
+    if seat_moves is None:
         return Rollout(env, Team(dict.fromkeys(Role, policy), name))
-    visitor = VisitorSeat()
-    rules = env.world.public.rules
-    visitor.moves = [read_move(move, rules, seating.role) for move in seating.moves]
-    return Rollout(env, team_with(visitor, seating.role, name, policy))
+    rules, role = env.world.public.rules, seat_moves.role
+    visitor = WebHumanPolicy(read_move(move, rules, role) for move in seat_moves.moves)
+    return Rollout(env, team_with(visitor, role, name, policy))
 
 
-def team_with(visitor: VisitorSeat, role: Role, name: str, partners: Policy) -> Team:
-    seats: dict[Role, Policy] = dict.fromkeys(Role, partners)
-    return Team({**seats, role: visitor}, f"you as {role}, {name}")
+def team_with(visitor: WebHumanPolicy, role: Role, name: str, partners: Policy) -> Team:
+    return Team({**dict.fromkeys(Role, partners), role: visitor}, f"you as {role}, {name}")
 
 
 def one_turn(rollout: Rollout, frame: Frame) -> tuple[Frame, bytes]:

@@ -1,5 +1,5 @@
-"""A seat for the visitor. Until the episode is over he is sent his role's view and nothing else:
-no reward, no verdict, no other role's eyes."""
+"""Seats for visitors. Until the episode is over, a visitor gets the view of one role: no reward,
+no verdict, no other view."""
 
 from __future__ import annotations
 
@@ -16,42 +16,43 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.protocol import Policy
+from chaosops.report.frames import Frame, first_frame
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout
-from chaosops.surfaces.frames import Frame, first_frame
 from chaosops.web.choices import read_move
-from chaosops.web.episodes import VisitorSeat, fetch, one_turn, start_to_wire, team_with
-from chaosops.web.shelf import AtDesk, Shelf, Unavailable
-from chaosops.web.stage import Lines, Place, line
-from chaosops.web.wire import frame_to_wire, menu_to_wire, rules_for, view_to_wire
+from chaosops.web.episode_pool import Lines, Slot, line
+from chaosops.web.episodes import WebHumanPolicy, fetch, one_turn, start_to_wire, team_with
+from chaosops.web.policy_cache import PolicyCache, QueuedPolicy, Unavailable
+from chaosops.web.wire import frame_to_wire, menu_to_wire, view_to_wire
+from chaosops.wire.views import rules_to_wire
 
 CLAIM_S = 20.0
 
 
 class SeatGone(BadInput):
-    """A seat that was left, has ended, or never was."""
+    """The seat was left, its episode is over, or it never existed."""
 
 
 @dataclass
-class Seated:
-    """An episode in which the visitor has ``role``."""
+class Seat:
+    """One role of an episode, taken by a visitor."""
 
     key: str
     role: Role
     rollout: Rollout
-    visitor: VisitorSeat
+    visitor: WebHumanPolicy
     frames: list[Frame]
     used: float
     client: str
     is_with_model: bool
-    in_turn: bool = False  # of others, or his own is being played
-    is_claimed: bool = False  # somebody has shown that he read the key
+    in_turn: bool = False  # the server is playing a turn
+    is_claimed: bool = False  # the visitor has used the key
 
 
 class Seats:
-    """All visitors who play. Each is known by a key that nobody can guess. A seat whose key is not
-    used within ``claim_s`` falls free: nobody has read it.
-    Seats are taken in the threads of the stage, and left in the server's own."""
+    """The seats of all visitors, each with a random key. A seat is freed when its key is not used
+    within ``claim_s``, or later for ``idle_s``. Seats are taken in the threads of the pool and
+    left in the event loop's thread."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Seats:
         self._idle_s = idle_s
         self._claim_s = claim_s
         self._clock = clock
-        self._seated: dict[str, Seated] = {}
+        self._seated: dict[str, Seat] = {}
         self._lock = RLock()
 
     def __len__(self) -> int:
@@ -75,29 +76,27 @@ class Seats:
             self._clear()
             self._quota.require(client)
 
-    def sit(
-        self, scenario: Scenario, role: Role, name: str, partners: Policy, client: str
-    ) -> Seated:
-        visitor = VisitorSeat()
+    def sit(self, scenario: Scenario, role: Role, name: str, partners: Policy, client: str) -> Seat:
+        visitor = WebHumanPolicy()
         rollout = Rollout(Env(scenario), team_with(visitor, role, name, partners))
         frames = [first_frame(rollout.episode, rollout.env.world.public)]
         key = secrets.token_urlsafe(24)
-        is_with_model = isinstance(partners, AtDesk)
-        seated = Seated(key, role, rollout, visitor, frames, self._clock(), client, is_with_model)
+        is_with_model = isinstance(partners, QueuedPolicy)
+        seat = Seat(key, role, rollout, visitor, frames, self._clock(), client, is_with_model)
         with self._lock:
             self._clear()
             self._quota.take(client)
-            self._seated[key] = seated
-        return seated
+            self._seated[key] = seat
+        return seat
 
-    def find(self, key: str) -> Seated:
+    def find(self, key: str) -> Seat:
         with self._lock:
             self._clear()
-            seated = self._seated.get(key)
-            if seated is not None:
-                seated.used = self._clock()
-                seated.is_claimed = True
-                return seated
+            seat = self._seated.get(key)
+            if seat is not None:
+                seat.used = self._clock()
+                seat.is_claimed = True
+                return seat
         minutes = round(self._idle_s / 60)
         raise SeatGone(
             f"this seat is no longer yours: the episode is over, nothing was done for "
@@ -105,39 +104,39 @@ class Seats:
             "take a new seat"
         )
 
-    def await_move(self, seated: Seated) -> None:
-        seated.in_turn = False
-        seated.used = self._clock()
+    def await_move(self, seat: Seat) -> None:
+        seat.in_turn = False
+        seat.used = self._clock()
 
     def leave(self, key: str) -> None:
         with self._lock:
-            seated = self._seated.pop(key, None)
-            if seated is not None:
-                self._quota.give_back(seated.client)
+            seat = self._seated.pop(key, None)
+            if seat is not None:
+                self._quota.give_back(seat.client)
 
     def _clear(self) -> None:
         with self._lock:
             now = self._clock()
-            for key, seated in list(self._seated.items()):
-                is_known = seated.is_claimed or seated.in_turn
-                if now - seated.used > (self._idle_s if is_known else self._claim_s):
+            for key, seat in list(self._seated.items()):
+                is_known = seat.is_claimed or seat.in_turn
+                if now - seat.used > (self._idle_s if is_known else self._claim_s):
                     self.leave(key)
 
 
-async def stream_sitting(
+async def stream_new_seat(
     seats: Seats,
-    shelf: Shelf,
+    cache: PolicyCache,
     scenario: Scenario,
     role: Role,
     name: str,
-    place: Place,
+    slot: Slot,
     client: str,
 ) -> Lines:
-    """From taking the seat to the visitor's first turn."""
-    if shelf.takes_time(name):
+    """Take a seat and play until the visitor's first turn."""
+    if cache.takes_time(name):
         yield line({"kind": "loading", "policy": name})
     try:
-        partners = await fetch(shelf, name, place)
+        partners = await fetch(cache, name, slot)
     except Unavailable as error:
         yield line({"kind": "unavailable", "policy": name, "why": str(error)})
         return
@@ -145,68 +144,68 @@ async def stream_sitting(
         raise BadInput(
             f"{name} knows the truth and would tell it in the chat; choose other partners"
         )
-    seated = await place.work(seats.sit, scenario, role, name, partners, client)
-    # Whoever left while the seat was being made never gets here: then nobody claims it.
-    seated.in_turn = True
+    seat = await slot.work(seats.sit, scenario, role, name, partners, client)
+    # A visitor who leaves before this line never claims the seat.
+    seat.in_turn = True
     try:
-        rules = rules_for(seated.rollout.env.world.public.rules, role)
-        yield line({"kind": "seated", "seat": seated.key, "role": role.value, **rules})
-    except BaseException:  # he went away before he could read it
-        seats.leave(seated.key)
+        rules = rules_to_wire(project(seat.rollout.env.world.public, role).rules)
+        yield line({"kind": "seated", "seat": seat.key, "role": role.value, **rules})
+    except BaseException:  # the visitor left before the key was sent
+        seats.leave(seat.key)
         raise
-    async with aclosing(_play_on(seats, seated, place, moved=False)) as lines:
+    async with aclosing(_play_on(seats, seat, slot, moved=False)) as lines:
         async for item in lines:
             yield item
 
 
-def take_move(seated: Seated, move: object) -> None:
-    """Checked before anything is streamed, so that a bad move can be answered as an error."""
-    if seated.in_turn:
+def accept_move(seat: Seat, move: object) -> None:
+    """Check a move before streaming starts, while an error can still set the status."""
+    if seat.in_turn:
         raise BadInput("your move is being played already; wait for your next turn")
-    rules = seated.rollout.env.world.public.rules
-    seated.visitor.moves.append(read_move(move, rules, seated.role))
-    seated.in_turn = True
+    rules = seat.rollout.env.world.public.rules
+    seat.visitor.moves.append(read_move(move, rules, seat.role))
+    seat.in_turn = True
 
 
-async def stream_move(seats: Seats, seated: Seated, place: Place) -> Lines:
-    """From the visitor's move to his next turn, or to the end."""
-    async with aclosing(_play_on(seats, seated, place, moved=True)) as lines:
+async def stream_move(seats: Seats, seat: Seat, slot: Slot) -> Lines:
+    """Play a move, and on until the visitor's next turn or the end."""
+    async with aclosing(_play_on(seats, seat, slot, moved=True)) as lines:
         async for item in lines:
             yield item
 
 
-async def _play_on(seats: Seats, seated: Seated, place: Place, *, moved: bool) -> Lines:
-    env, role = seated.rollout.env, seated.role
+async def _play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines:
+    env, role = seat.rollout.env, seat.role
     waiting = False
     try:
         if moved:
-            await _turn(seated, place)
+            await _turn(seat, slot)
         while not env.over:
             view = project(env.world.public, role)
             yield line({**view_to_wire(view), "on_turn": env.role.value})
             if env.role is role:
                 waiting = True
-                seats.await_move(seated)
+                seats.await_move(seat)
                 yield line({"kind": "your_turn", "menu": menu_to_wire(view.rules, role)})
                 return
-            await _turn(seated, place)
-        for item in _whole_episode(seated):
+            await _turn(seat, slot)
+        for item in _whole_episode(seat):
             yield item
     finally:
-        # Over, or the visitor went away while others played: nobody will come back to it.
+        # The episode is over, or the visitor left during another role's turn.
         if not waiting:
-            seats.leave(seated.key)
+            seats.leave(seat.key)
 
 
-async def _turn(seated: Seated, place: Place) -> None:
-    frame, _ = await place.work(one_turn, seated.rollout, seated.frames[-1])
-    seated.frames.append(frame)
+async def _turn(seat: Seat, slot: Slot) -> None:
+    frame, _ = await slot.work(one_turn, seat.rollout, seat.frames[-1])
+    seat.frames.append(frame)
 
 
-def _whole_episode(seated: Seated) -> list[bytes]:
-    """Now that it is over, everything, as a spectator would have seen it."""
-    frames = seated.frames
-    start = start_to_wire(seated.rollout, frames[0])
+def _whole_episode(seat: Seat) -> list[bytes]:
+    """All frames as a spectator would have seen them, once the episode is over."""
+    frames = seat.frames
+    start = start_to_wire(seat.rollout, frames[0])
     pairs = zip([None, *frames], frames, strict=False)
     return [
         line({"kind": "over"}),

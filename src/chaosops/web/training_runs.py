@@ -1,4 +1,4 @@
-"""Training runs as curves: whatever numbers a run's metrics hold, each under its own name."""
+"""Training runs as curves: every number in a run's metrics, under its own name."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.report.training_figures import read_metrics
-from chaosops.web.discretion import unreadable
 from chaosops.web.evaluations import Folder, figures_of, folders_with
+from chaosops.web.redaction import unreadable
 
 METRICS = "metrics.jsonl"
-POINTS = 240  # of a curve; more cannot be told apart on a screen
+POINTS = 240  # of a curve; a screen cannot show more
 _HIDDEN = ("step", "tiers", "validation")
 
 Curve = list[tuple[float, float]]
 
 
 def read_runs(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return [read_run(folder) for folder in folders_with(METRICS, among)]
+    return [read_run(folder) for folder in folders_with([METRICS], among)]
 
 
 def read_run(folder: Folder) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def read_run(folder: Folder) -> dict[str, Any]:
 
 
 def _validation(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A chart for each measure, a curve for each tier."""
+    """A chart for each metric, with a curve for each tier."""
     charts: dict[str, dict[str, Curve]] = {}
     for row in rows:
         for tier, measures in row["validation"].items():
@@ -56,7 +56,7 @@ def _validation(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _charts(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """A chart for each figure of an update; figures by role share one."""
+    """A chart for each number of an update. Numbers by role share a chart."""
     charts: dict[str, dict[str, Curve]] = {}
     for row in rows:
         for name, value in row.items():
@@ -75,7 +75,7 @@ def _charts(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def thin(curve: Curve, points: int = POINTS) -> Curve:
-    """Means over neighbours, so that a long run fits a screen.
+    """Average neighbouring points, so that a long run fits a screen.
 
     >>> thin([(1, 2.0), (2, 4.0), (3, 6.0), (4, 8.0)], points=2)
     [(1.5, 3.0), (3.5, 7.0)]

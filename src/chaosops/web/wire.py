@@ -1,4 +1,4 @@
-"""Frames as JSON for the page. Lists that grow are sent as what was added to them."""
+"""Frames as JSON for the page. Of a list that grows, only the change is sent."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chaosops.core.actions import Action, Communicate, to_wire
+from chaosops.core.actions import VERBS, Action, Communicate, Remedy, to_wire
 from chaosops.core.episode import Turn
 from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
-from chaosops.core.telemetry import AuditReport, Inspection, Message, ServiceReading
+from chaosops.core.telemetry import AuditReport, Inspection, Message
 from chaosops.core.vocabulary import Role
+from chaosops.report.frames import Frame
 from chaosops.report.tables import MODEL_FIELDS, by_seat
 from chaosops.report.transcript import outcome_words
-from chaosops.roles.view import VISIBILITY, RoleView
-from chaosops.surfaces.frames import Frame
+from chaosops.roles.view import RoleView
+from chaosops.wire import views
+from chaosops.wire.views import finding_to_wire, message_to_wire, reading_to_wire
 
 
 def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
-    """All that a spectator sees after a turn; ``before`` is the frame he has already."""
+    """What a spectator sees after a turn. ``before`` is the frame that was sent last."""
     was: dict[str, Sequence[Any]] = {"logs": (), "trace": (), "chat": (), "findings": ()}
     if before is not None:
         was = {name: getattr(before, name) for name in was}
@@ -28,7 +30,7 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
         "kind": "frame",
         "step": frame.step,
         "on_turn": frame.on_turn.value,
-        "readings": [_reading(reading) for reading in frame.readings],
+        "readings": [reading_to_wire(reading) for reading in frame.readings],
         "alerts": [alert._asdict() for alert in frame.alerts],
         "logs": tail(was["logs"], frame.logs, lambda line: line._asdict()),
         "trace": tail(was["trace"], frame.trace, lambda entry: entry._asdict()),
@@ -45,7 +47,7 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
 
 
 def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item) -> dict[str, Any]:
-    """How to make ``new`` from ``old``: drop some at the front, add some at the end.
+    """The change from ``old`` to ``new``: drop items at the front, add items at the end.
 
     >>> tail("abc", "bcd")
     {'drop': 1, 'add': ['d']}
@@ -57,37 +59,23 @@ def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item)
     return {"drop": drop, "add": [write(item) for item in new[kept:]]}
 
 
-def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
-    """What a company writes down about itself."""
-    return {
-        "services": list(rules.services),
-        "agents": list(rules.agents),
-        "calls": {name: list(callees) for name, callees in rules.calls.items()},
-        "limits_pct": dict(rules.limits_pct),
-    }
-
-
-def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
-    """Of these, what belongs to things the role sees or acts on."""
-    return rules_to_wire(rules.known_to(role, VISIBILITY[role]))
-
-
 def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
-    """The legal actions of a role by verb. Messages are written, not chosen."""
-    return [
-        {"verb": group[0].verb, "choices": [_choice(action) for action in group]}
-        for group in rules.menu(role)
-        if not isinstance(group[0], Communicate)
-    ] + [{"verb": Communicate.verb, "choices": []}]
+    """The legal actions of a role by verb. A message has no choices and comes last."""
+    groups = [
+        _group(VERBS[verb], () if verb == Communicate.verb else actions)
+        for verb, actions in zip(rules.verbs[role], rules.menu(role), strict=True)
+        if actions
+    ]
+    return sorted(groups, key=lambda group: bool(group["verb"] == Communicate.verb))
 
 
 def view_to_wire(view: RoleView) -> dict[str, Any]:
-    """What a visitor in this role may see, and nothing else."""
-    return {"kind": "view", "on_turn": None, **_cleaned(view.to_wire())}
+    """What a visitor in this role sees."""
+    return {"kind": "view", "on_turn": None, **_cleaned(views.view_to_wire(view))}
 
 
 def status_words(status: Mapping[str, Any]) -> str:
-    """What stands beside a policy's numbers, in a few words.
+    """What a policy is, in a few words beside its numbers.
 
     >>> status_words({"kind": "model", "model": "smollm2", "adapter": "first sha256:ab12"})
     'model smollm2 + first sha256:ab12'
@@ -105,31 +93,20 @@ def status_words(status: Mapping[str, Any]) -> str:
 
 
 def status_details(status: Mapping[str, Any]) -> dict[str, str]:
-    """The same in full, for those who want to know which weights and which runtime."""
+    """Weights, adapter and runtime of a model."""
     if "kind" not in status:
         return {}
     return {name: str(status[name]) for name in MODEL_FIELDS if status.get(name)}
 
 
-def _reading(reading: ServiceReading) -> dict[str, Any]:
-    return {**reading._asdict(), "health": reading.health.word}
-
-
 def _message(message: Message) -> dict[str, Any]:
-    return {
-        "step": message.step,
-        "sender": str(message.sender),
-        "to": message.to,
-        "text": printable(message.text),
-        "talk": message.is_talk,
-    }
+    shown: dict[str, Any] = _cleaned(message_to_wire(message))
+    return shown
 
 
 def _finding(found: Inspection | AuditReport) -> dict[str, Any]:
-    if isinstance(found, Inspection):
-        changes = [change._asdict() for change in found.changes]
-        return {"kind": "inspection", **found._asdict(), "changes": changes}
-    return {"kind": "audit", **found._asdict(), "acts": [act._asdict() for act in found.acts]}
+    kind = "inspection" if isinstance(found, Inspection) else "audit"
+    return {"kind": kind, **finding_to_wire(found)}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
@@ -145,12 +122,17 @@ def _turn(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _choice(action: Action) -> dict[str, Any]:
-    return {"words": str(action), "move": to_wire(action)}
+def _group(kind: type[Action], actions: Sequence[Action]) -> dict[str, Any]:
+    return {
+        "verb": kind.verb,
+        "title": kind.title,
+        "remedy": issubclass(kind, Remedy),
+        "choices": [{"words": action.words, "move": to_wire(action)} for action in actions],
+    }
 
 
 def _cleaned(value: Any) -> Any:
-    """Models write into the chat: what they write is shown, never obeyed."""
+    """Replace control characters: models write into the chat."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, Mapping):

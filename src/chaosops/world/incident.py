@@ -75,6 +75,17 @@ class Pack(Protocol):
         """Empty for a pack with a catalogue of failures."""
         ...
 
+    @property
+    def default_failure(self) -> str:
+        """Played where no failure is named; empty for a pack with splits."""
+        ...
+
+    @property
+    def default_split(self) -> str: ...
+
+    @property
+    def training_split(self) -> str: ...
+
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         """Failure ids, in the published order where a tier is given."""
         ...

@@ -12,10 +12,10 @@ from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import MenuFormat
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
+from chaosops.roles.schema import action_schema
 from tests.policies.llm.asking import decide, policy_at, requests_for, view_of
 from tests.policies.llm.faulty_server import (
     Behaviour,

@@ -81,4 +81,4 @@ def test_a_label_off_the_menu_is_named() -> None:
     view = views()[0]
     read = FORMATS["menu"].read(view, "A is my choice")
     assert read.verb == "unreadable"
-    assert "write one of A, B" in read.detail  # type: ignore[union-attr]
+    assert "write one of A, B" in read.detail  # type: ignore[attr-defined]

@@ -13,8 +13,9 @@ _FAIR = 0.95
 
 
 def execute(
-    *, split: Split = "test", tier: Tier = "hard", seeds: Count = 500, json: Json = False
+    *, split: Split = None, tier: Tier = "hard", seeds: Count = 500, json: Json = False
 ) -> int:
+    split = split or "test"
     guilty, benign = [], []
     with Progress("companies") as progress:
         for seed in range(seeds):

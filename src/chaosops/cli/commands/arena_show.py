@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from chaosops.cli.options import File, Seed, Split, Tier
 from chaosops.cli.output import print
 from chaosops.core.files import open_file
-from chaosops.packs import make_scenario
+from chaosops.packs import DEFAULT_SEED, make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.report.company import company_lines, draw_graph, truth_lines
 from chaosops.report.figures import require_matplotlib
@@ -18,15 +18,15 @@ from chaosops.world import engine
 
 def execute(
     *,
-    split: Split = "train",
+    split: Split = None,
     tier: Tier = "hard",
-    seed: Seed = 7,
+    seed: Seed = DEFAULT_SEED,
     truth: Annotated[bool, Parameter(help="tell who did it and why")] = False,
     picture: Annotated[
         File | None, Parameter(metavar="PNG", help="draw the call graph too")
     ] = None,
 ) -> int:
-    scenario = make_scenario(pack="arena", split=split, tier=tier, seed=seed)
+    scenario = make_scenario(pack="arena", split=split or None, tier=tier, seed=seed)
     if picture:
         require_matplotlib("leave --picture out")
         open_file(picture, "--picture")

@@ -14,7 +14,7 @@ from chaosops.evaluation.model_bench import bench_model
 
 def execute(
     *,
-    pack: Annotated[Pack | None, Parameter(show_default="classic; for a model arena")] = None,
+    pack: Annotated[Pack, Parameter(show_default="classic; for a model arena")] = None,
     policy: Annotated[str, Parameter(metavar="MODEL", help="a local model to measure")] = "",
     episodes: Annotated[int, whole(1, help="of a model")] = 16,
     steps: Annotated[int, whole(1, help="turns of each episode of a model")] = 8,

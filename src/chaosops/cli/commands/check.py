@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from cyclopts import Parameter
+
 from chaosops.cli.options import Pack, whole
 from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
@@ -13,14 +15,14 @@ from chaosops.evaluation.contract import SEEDS as CONTRACT
 from chaosops.evaluation.exploits import EXPLOITS
 from chaosops.evaluation.integrity import MARGIN, IntegritySearch, flagging_presence, worst_exploits
 from chaosops.evaluation.matrix import scenarios
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 
 SEEDS, CONTRACT_SEEDS = 100, 30
 
 
 def execute(
     *,
-    pack: Pack = "classic",
+    pack: Annotated[Pack, Parameter(show_default=DEFAULT_PACK)] = None,
     seeds: Annotated[
         int | None, whole(1, help="arena: per tier, for the exploits", show_default="100")
     ] = None,
@@ -33,6 +35,7 @@ def execute(
         ),
     ] = None,
 ) -> int:
+    pack = pack or DEFAULT_PACK
     loaded = load_pack(pack)
     if (seeds or contract_seeds) and not loaded.splits:
         raise BadInput(
@@ -107,7 +110,7 @@ def _check_integrity(pack: str, failures: tuple[str, ...]) -> int:
     broken = 0
     for failure in failures:
         for tier in Tier:
-            found = search.examine(make_scenario(failure, tier=tier, pack=pack))
+            found = search.examine(make_scenario(failure, tier=tier, seed=0, pack=pack))
             name, value = found.best_exploit
             print(
                 f"  {failure + ' ' + tier:<29}{found.oracle:>+8.1f}{found.optimum:>+9.1f}"

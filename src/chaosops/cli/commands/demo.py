@@ -14,13 +14,14 @@ from cyclopts import Parameter
 
 from chaosops.cli.commands.eval import evaluate_with_progress, report
 from chaosops.cli.commands.watch import show
-from chaosops.cli.options import CommandLine, Folder, ScenarioOptions, Seconds
+from chaosops.cli.options import CommandLine, Folder, Seconds
 from chaosops.cli.output import print
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
 from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.matrix import scenarios
+from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
 from chaosops.report import figures
 from chaosops.report.episode_html import episode_html
@@ -42,7 +43,7 @@ def execute(
     player, status = _player()
     print(f"One incident, two teams, the same seed: random against {player}.\n")
     start = time.perf_counter()
-    _, episode = show(ScenarioOptions().chosen(), ["random", player], frame_delay)
+    _, episode = show(make_scenario(), ["random", player], frame_delay)
     if player == "trained":
         _tell_model(episode, status, time.perf_counter() - start)
     document = folder / f"{player}_episode.html"

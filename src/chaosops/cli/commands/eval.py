@@ -32,23 +32,23 @@ from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.matrix import MATRICES, scenarios
-from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results, save
-from chaosops.packs import load_pack, read_tier
+from chaosops.evaluation.results import COMPRESSED_NAME, DERIVED, RESULTS_NAME, Results, save
+from chaosops.packs import PACKS, read_tier
+from chaosops.policies.registry import default_policies
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
-CLASSIC_POLICIES = ("random", "keyword", "heuristic", "oracle")
+RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SAVED = "episodes"  # recordings of language models, in OUT
 FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
-ARENA_POLICIES = ("random", "keyword", "heuristic", "last_toucher", "oracle")
 
 
 def execute(
     *,
     policies: Annotated[
         Names | None,
-        Parameter(show_default="random,keyword,heuristic,oracle; arena: also last_toucher"),
+        Parameter(show_default="; ".join(f"{p}: {','.join(default_policies(p))}" for p in PACKS)),
     ] = None,
     team: Annotated[
         tuple[str, ...],
@@ -57,7 +57,7 @@ def execute(
             help="a mixed team, such as oversight=random,others=heuristic; repeatable",
         ),
     ] = (),
-    pack: Pack = "classic",
+    pack: Pack = None,
     matrix: Annotated[
         str,
         Parameter(
@@ -71,7 +71,7 @@ def execute(
         int | None,
         whole(1, help="per failure and tier; arena: per tier", show_default="5; arena: 200"),
     ] = None,
-    split: Annotated[Split, Parameter(show_default="test")] = "",
+    split: Split = None,
     seed_start: Annotated[Seed, Parameter(help="the first seed")] = 0,
     out: Folder = Path("results/eval"),
     no_figures: NoFigures = False,
@@ -98,17 +98,16 @@ def execute(
         raise BadInput("--tiers needs at least one of easy, medium, hard")
     if resume and force:
         raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
-    is_arena = bool(load_pack(pack).splits)
     played = scenarios(
         matrix,
         pack=pack,
-        split=split or ("test" if is_arena else ""),
+        split=split or None,
         tiers=wanted,
         seeds=seeds,
         seed_start=seed_start,
     )
     if policies is None and not team:
-        policies = ARENA_POLICIES if is_arena else CLASSIC_POLICIES
+        policies = tuple(default_policies(played[0].pack))
     if not no_figures:
         figures.require_matplotlib()
     folder = open_folder(out)
@@ -131,13 +130,13 @@ def execute(
 
 
 def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
-    held = [name for name in (RESULTS_NAME, JOURNAL_NAME) if (folder / name).exists()]
+    held = [name for name in (*RESULTS, JOURNAL_NAME) if (folder / name).exists()]
     if held and not (resume or force):
         raise BadInput(
             f"{folder} holds an evaluation ({', '.join(held)}); --resume goes on with it, "
             "--force replaces it, or choose another --out"
         )
-    if resume and held == [RESULTS_NAME]:
+    if resume and held and JOURNAL_NAME not in held:
         raise BadInput(
             f"{folder} holds results without their journal, which --resume cannot go on with; "
             "--force replaces them, or choose another --out"
@@ -146,7 +145,7 @@ def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
 
 def _clear(folder: Path) -> None:
     """What a former evaluation left there must not be taken for files of the new one."""
-    names = (JOURNAL_NAME, RESULTS_NAME, *DERIVED, *FIGURES)
+    names = (JOURNAL_NAME, *RESULTS, *DERIVED, *FIGURES)
     for path in (*(folder / name for name in names), *folder.glob(f"{SAVED}/*/[0-9]*.json")):
         try:
             path.unlink(missing_ok=True)

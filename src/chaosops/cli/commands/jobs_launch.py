@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.commands.jobs_follow import Namespace, follow_jobs, say
-from chaosops.cli.output import print
+from chaosops.cli.output import print, print_json
 from chaosops.core.errors import BadInput
 from chaosops.hub import jobs
-from chaosops.hub.client import endpoint, find_token, open_api, require_token
-from chaosops.hub.jobs import JobPlan, Machine
+from chaosops.hub.client import endpoint, require_token
+from chaosops.hub.jobs import JobPlan
+from chaosops.training.recipe_files import find_recipe, load_recipe
 
 
 def execute(
-    recipes: Annotated[list[Path], Parameter(metavar="RECIPE.toml")],
+    recipe: Annotated[list[str], Parameter(help="names or TOML files")],
     /,
     *,
-    namespace: Namespace = "",
+    namespace: Annotated[str, Parameter(help="whose jobs", show_default="yours")] = "",
     set_: Annotated[
         tuple[str, ...],
         Parameter(name="--set", metavar="NAME=VALUE", help="as for train; for all recipes"),
@@ -43,48 +42,36 @@ def execute(
         tuple[str, ...], Parameter(metavar="NAME", help="variable to pass unseen")
     ] = (),
     env: Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE", help="variable to pass")] = (),
-    dry_run: Annotated[bool, Parameter(help="print the calls, send nothing")] = False,
-    no_follow: Annotated[bool, Parameter(help="start them and return")] = False,
+    dry_run: Annotated[
+        bool, Parameter(help="print the jobs as JSON, secrets masked; send nothing")
+    ] = False,
 ) -> int:
     if not dry_run:
         require_token(jobs.WORK)
-    pushes = bool(repo_prefix)
+    overrides = dict(_pair(text, "--set") for text in set_)
     plans = jobs.plan_jobs(
-        recipes,
-        dict(_pair(text, "--set") for text in set_),
-        machine=Machine(image, flavor, timeout),
+        [load_recipe(find_recipe(name), overrides, note=_say) for name in recipe],
+        image=image,
+        flavor=flavor,
+        timeout=timeout,
         source=source,
         repo_prefix=repo_prefix,
         env=dict(_pair(text, "--env") for text in env),
-        secrets=jobs.job_secrets(secret, pushes=pushes, rehearsed=dry_run),
+        secrets=jobs.job_secrets(secret, pushes=bool(repo_prefix), dry_run=dry_run),
     )
-    if not pushes:
-        say("no --repo-prefix: what the jobs train is gone when they end")
+    if not repo_prefix:
+        _say("no --repo-prefix: what the jobs train is lost when they end")
     if dry_run:
-        return _rehearse(plans, namespace)
-    started = jobs.launch(plans, namespace, lambda job, url: say(f"{job.name}: {url}"))
-    if no_follow:
-        print(jobs.what_goes_on(started))
+        print_json([plan.shown() for plan in plans])
+        _say("nothing was sent")
         return 0
-    hidden = [value for plan in plans for value in plan.secrets.values()]
-    api = open_api(jobs.WORK, find_token())
-    code = follow_jobs(api, started, hidden)
-    if code == 0:
-        for plan in plans:
-            if plan.repo:
-                print(f"{plan.name}: {endpoint()}/{plan.repo}")
-    return code
-
-
-def _rehearse(plans: Sequence[JobPlan], owner: str) -> int:
-    for call in jobs.rehearse_launch(plans, owner):
-        print(call.shown() + "\n")
-    if not owner:
-        say(f"{jobs.YOU} stands for what the first call would answer; or give --namespace")
-    if find_token() is None:
-        say("there is no token yet; a launch needs one")
-    say("nothing was sent")
+    print(jobs.how_to_follow(jobs.launch(plans, namespace, _tell)))
     return 0
+
+
+def _tell(plan: JobPlan, page: str) -> None:
+    published = f", will be published as {endpoint()}/{plan.repo}" if plan.repo else ""
+    _say(f"{plan.name}: {page}{published}")
 
 
 def _pair(text: str, option: str) -> tuple[str, str]:
@@ -92,3 +79,7 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     if not equals or not name:
         raise BadInput(f"{option} {text!r}: write NAME=VALUE")
     return name.strip(), value
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -9,15 +9,18 @@ from chaosops.cli.output import print, print_json
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import PACKS, load_pack
 from chaosops.policies.llm.spec import OPTIONS
-from chaosops.policies.registry import MODEL_FORMS, POLICY_NAMES
+from chaosops.policies.registry import MODEL_FORMS, default_policies, registered
+from chaosops.training.recipe_files import shipped_recipes
 from chaosops.world.incident import Pack
 
 
 def execute(*, json: Json = False) -> int:
     packs = {name: _contents(load_pack(name)) for name in PACKS}
+    policies = {name: policy.help for name, policy in registered().items()}
     models = {"forms": list(MODEL_FORMS), "options": list(OPTIONS)}
     if json:
-        print_json({"packs": packs, "policies": list(POLICY_NAMES), "models": models})
+        recipes = shipped_recipes()
+        print_json({"packs": packs, "policies": policies, "models": models, "recipes": recipes})
         return 0
     for name, pack in packs.items():
         print(f"pack {name} {pack['version']} ({pack['hash']})")
@@ -25,11 +28,23 @@ def execute(*, json: Json = False) -> int:
             print(f"  {failure:<22} published in: {', '.join(tiers)}")
         if pack["splits"]:
             print("  splits: " + ", ".join(pack["splits"]))
-        tiers = (f"{tier} (at most {steps} steps)" for tier, steps in pack["tiers"].items())
-        print("  tiers: " + ", ".join(tiers))
-    print("policies: " + ", ".join(POLICY_NAMES))
+        print("  policies of eval: " + ", ".join(pack["policies"]))
+        limits = (f"{tier} (at most {steps} steps)" for tier, steps in pack["tiers"].items())
+        print("  tiers: " + ", ".join(limits))
+    print("policies: " + ", ".join(policies))
+    for name, text in policies.items():
+        print(f"  {name:<22} {text}")
     print("models: " + ", ".join(MODEL_FORMS) + "; options: " + ", ".join(OPTIONS))
+    print_recipes()
     return 0
+
+
+def print_recipes() -> None:
+    names = shipped_recipes()
+    width = max(map(len, names))
+    print("recipes:")
+    for name, description in names.items():
+        print(f"  {name:<{width}}  {description}")
 
 
 def _contents(pack: Pack) -> dict[str, Any]:
@@ -41,5 +56,6 @@ def _contents(pack: Pack) -> dict[str, Any]:
             for failure in pack.failures()
         },
         "splits": list(pack.splits),
+        "policies": default_policies(pack.name),
         "tiers": {tier.value: pack.limits[tier] for tier in Tier},
     }

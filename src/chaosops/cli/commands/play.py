@@ -13,7 +13,7 @@ from chaosops.env import Env
 from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, turn_line
 from chaosops.rollout import Rollout, Team, watch
-from chaosops.surfaces.seat import HumanSeat
+from chaosops.terminal.human import HumanPolicy
 
 
 def execute(
@@ -23,7 +23,7 @@ def execute(
     policy: Annotated[str, Parameter(help="who plays the others")] = "heuristic",
 ) -> int:
     partners = load_policy(policy)
-    person = HumanSeat(input, print)
+    person = HumanPolicy(input, print)
     seats = {seat: person if seat == role else partners for seat in Role}
     rollout = Rollout(Env(options.chosen()), Team(seats, f"you as {role}, {partners.name}"))
     print(header_line(rollout.episode))

@@ -23,6 +23,7 @@ from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
 from chaosops.rollout import Rollout, load_team, watch
 from chaosops.version import VERSION
+from chaosops.wire.episodes import episode_to_wire
 from chaosops.wire.recordings import write_recording
 
 
@@ -79,7 +80,7 @@ def shown_prompts(episode: Episode) -> list[Chat]:
 def episode_json(
     episode: Episode, manifest: Mapping[str, Any], prompts: Sequence[Chat]
 ) -> dict[str, Any]:
-    wire = {**manifest, **episode.to_wire()}
+    wire = {**manifest, **episode_to_wire(episode)}
     if episode.scenario.pack == "arena":
         wire["twin"] = twin_of(episode)._asdict()
     for turn, prompt in zip(wire["turns"], prompts, strict=False):

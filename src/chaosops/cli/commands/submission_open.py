@@ -29,7 +29,7 @@ def execute(
     *,
     secret_file: SecretFile,
     results: ResultsFolder,
-    split: Split = "test",
+    split: Split = None,
     tiers: Names = ("hard",),
     seeds: Annotated[int, whole(1, help="episodes a tier")] = 200,
     seed_start: Annotated[int, whole(0, help="the first seed")] = 0,
@@ -45,7 +45,7 @@ def execute(
     token = new_token()
     plan = Submission(
         name=name,
-        split=split,
+        split=split or "test",
         tiers=tuple(dict.fromkeys(read_tier(tier) for tier in tiers)),
         seeds=seeds,
         first_seed=seed_start,

@@ -18,10 +18,10 @@ from chaosops.core.loopback import is_loopback
 def execute(
     *,
     url: Url,
-    pack: Annotated[Pack | None, Parameter(show_default="classic; arena with a split")] = None,
+    pack: Pack = None,
     scenario: Annotated[str | None, Parameter(show_default="the seed draws one")] = None,
     tier: Annotated[Tier | None, Parameter(show_default="hard")] = None,
-    split: Annotated[Split | None, Parameter(show_default="train")] = None,
+    split: Annotated[Split, Parameter(show_default="train")] = None,
     seed: Annotated[Seed | None, Parameter(show_default="drawn")] = None,
     max_steps: Annotated[int | None, whole(1, help="limit", show_default="the tier's")] = None,
     turn_timeout: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from chaosops.cli.commands.list import print_recipes
 from chaosops.cli.options import Folder, NoFigures, whole
 from chaosops.cli.output import print
 from chaosops.cli.progress import Progress
@@ -24,7 +26,8 @@ from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
 from chaosops.report.run_record import COST
 from chaosops.report.training_figures import learning_curve
-from chaosops.training.recipe import Recipe, load_recipe
+from chaosops.training.recipe import Recipe
+from chaosops.training.recipe_files import find_recipe, load_recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
 from chaosops.training.tracking import require_tracking, tracked
@@ -32,7 +35,13 @@ from chaosops.training.trl_run import train_trl
 
 
 def execute(
-    recipe: Annotated[Path, Parameter(metavar="RECIPE.toml")],
+    recipe: Annotated[
+        str | None,
+        Parameter(
+            help="name of a recipe that ships, or path of a TOML file",
+            show_default="none: list the names",
+        ),
+    ] = None,
     /,
     *,
     set_: Annotated[
@@ -56,12 +65,16 @@ def execute(
     overrides = dict(_setting(text) for text in set_)
     if rogue_bonus_multiplier:
         overrides["rogue_bonus_multiplier"] = rogue_bonus_multiplier
-    loaded = load_recipe(recipe, overrides)
+    if recipe is None:
+        print_recipes()
+        return 0
+    path = find_recipe(recipe)
+    loaded = load_recipe(path, overrides, note=lambda line: print(line, file=sys.stderr))
     if not no_figures:
         figures.require_matplotlib()
     folder = out or Path("runs") / loaded.name
-    if not resume and same_file(recipe, folder / "recipe.toml"):
-        raise BadInput(f"{recipe} would be overwritten by its own run; choose another --out")
+    if not resume and same_file(path, folder / "recipe.toml"):
+        raise BadInput(f"{path} would be overwritten by its own run; choose another --out")
     base = _base(loaded)
     require_tracking(loaded)
     workers = workers or max(1, (os.cpu_count() or 2) - 1)

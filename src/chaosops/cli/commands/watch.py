@@ -15,10 +15,10 @@ from chaosops.cli.progress import Progress
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
+from chaosops.report.frames import Frame, first_frame, next_frame
 from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Rollout, load_team, watch
-from chaosops.surfaces.frames import Frame, first_frame, next_frame
-from chaosops.surfaces.terminal import Room, draw, draw_versus
+from chaosops.terminal.screen import Room, draw, draw_versus
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -86,6 +86,8 @@ class ClassicPack:
     name = "classic"
     version = "1"
     splits = ()
+    default_failure = "autoscaler_cost_cut"
+    default_split = training_split = ""
     limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
 
     def __init__(self) -> None:

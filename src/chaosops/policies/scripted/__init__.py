@@ -1,1 +1,43 @@
 """Policies in plain code. They decide from a view and cannot import the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, ClassVar
+
+from chaosops.core.actions import Action
+from chaosops.core.dice import Dice
+from chaosops.core.errors import BadInput
+from chaosops.policies.protocol import ScriptedPolicy
+from chaosops.roles.view import RoleView
+
+
+class PolicyByPack(ScriptedPolicy):
+    """Plays every pack with a module of its own: ``act`` and ``suspect`` of ``PACK/MODULE.py``."""
+
+    module: ClassVar[str]
+
+    def act(self, view: RoleView, dice: Dice) -> Action:
+        action: Action = self.implementation(view).act(view)
+        return action
+
+    def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
+        suspicion: Mapping[str, float] = self.implementation(view).suspect(view)
+        return suspicion
+
+    def implementation(self, view: RoleView) -> Any:
+        return _implementation("arena" if view.rules.is_company else "classic", self.module)
+
+
+@cache
+def _implementation(pack: str, module: str) -> Any:
+    package = f"{__name__}.{pack}"
+    if find_spec(package) is None or find_spec(f"{package}.{module}") is None:
+        raise BadInput(
+            f"policy {module} cannot play pack {pack}: there is no policies/scripted/{pack}/"
+            f"{module}.py; name another policy"
+        )
+    return import_module(f"{package}.{module}")

@@ -1,4 +1,4 @@
-"""Uniform over the verbs a role may use, then over what they can be used on."""
+"""Uniform over the verbs of a role, then over the targets of the verb."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 from chaosops.core.actions import Action
 from chaosops.core.dice import Dice
-from chaosops.policies.protocol import ScriptedPolicy
+from chaosops.policies.protocol import EVERY_PACK, ScriptedPolicy
 from chaosops.roles.view import RoleView
 
 
 class RandomPolicy(ScriptedPolicy):
     name = "random"
+    help = "draws from what its role may do"
+    evaluated_in = EVERY_PACK
+    rank = 10
 
     def act(self, view: RoleView, dice: Dice) -> Action:
         groups = view.rules.menu(view.role)
@@ -21,3 +24,6 @@ class RandomPolicy(ScriptedPolicy):
 
     def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:
         return {agent: dice.unit() for agent in view.rules.agents}
+
+
+POLICY = RandomPolicy

@@ -13,7 +13,7 @@ from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
 from chaosops.core.events import Events
 from chaosops.core.vocabulary import role_on_turn
-from chaosops.policies.protocol import DecisionRequest
+from chaosops.policies.protocol import DecisionRequest, RegisteredPolicy
 from chaosops.rubrics import CompositeRubric, standard
 from chaosops.world import engine
 from chaosops.world.engine import World
@@ -61,9 +61,12 @@ class ExactSearch:
         return best
 
 
-class OptimalPolicy:
+class OptimalPolicy(RegisteredPolicy):
     name = "optimal"
+    help = "the best return there is, by exact search; classic pack only"
     sees_truth = True
+    on_page = False
+    rank = 95
 
     def __init__(self) -> None:
         self._search = ExactSearch()
@@ -72,10 +75,13 @@ class OptimalPolicy:
         return [Decision(self._choose(request.world)) for request in requests]
 
     def _choose(self, world: object) -> Action:
-        assert isinstance(world, World), "the episode loop gives truth to whoever declares it"
+        assert isinstance(world, World), "sees_truth brings the world along"
         action = self._search.best(world)[1]
         assert action is not None, "an episode that is not over has an action left"
         return action
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "search", "policy": self.name, "sees_truth": self.sees_truth}
+
+
+POLICY = OptimalPolicy

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from chaosops.core.decision import Decision
-from chaosops.policies.protocol import DecisionRequest
+from chaosops.policies.protocol import EVERY_PACK, DecisionRequest, RegisteredPolicy
 from chaosops.world.engine import World
 
 
-class OraclePolicy:
+class OraclePolicy(RegisteredPolicy):
     name = "oracle"
+    help = "knows the truth, obeys turns and permissions"
     sees_truth = True
+    evaluated_in = EVERY_PACK
+    rank = 90
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         return [self._decide(request) for request in requests]
 
     def _decide(self, request: DecisionRequest) -> Decision:
         world = request.world
-        assert isinstance(world, World), "the episode loop gives truth to whoever declares it"
+        assert isinstance(world, World), "sees_truth brings the world along"
         truth = world.truth
         incident = truth.incident
         role = request.view.role
@@ -27,5 +29,5 @@ class OraclePolicy:
         suspicion = {a: float(a == incident.rogue) for a in world.public.rules.agents}
         return Decision(action, suspicion=suspicion)
 
-    def status(self) -> Mapping[str, Any]:
-        return {"kind": "scripted", "policy": self.name, "sees_truth": self.sees_truth}
+
+POLICY = OraclePolicy

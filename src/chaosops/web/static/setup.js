@@ -50,7 +50,7 @@ export class Setup {
     const value = (name) => this.form.elements[name].value.trim();
     const mode = value("mode");
     const pack = value("pack");
-    const what = this.#hasSplits(pack)
+    const what = this.hasSplits(pack)
       ? { pack, split: value("split") }
       : { pack, scenario: value("scenario") };
     const common = { ...what, tier: value("tier"), seed: value("seed") };
@@ -71,7 +71,7 @@ export class Setup {
     this.#show();
   }
 
-  #hasSplits(pack) {
+  hasSplits(pack) {
     return this.catalogue.packs.find((known) => known.name === pack)?.splits.length > 0;
   }
 
@@ -86,7 +86,7 @@ export class Setup {
 
   #show() {
     const seat = this.form.elements.mode.value === "seat";
-    const splits = this.#hasSplits(this.form.elements.pack.value);
+    const splits = this.hasSplits(this.form.elements.pack.value);
     const visible = {
       scenario: !splits,
       split: splits,

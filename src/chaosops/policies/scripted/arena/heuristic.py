@@ -55,9 +55,13 @@ def diagnose(view: RoleView) -> Action:
     return Noop()
 
 
+def suspected_services(view: RoleView) -> set[str]:
+    return set(roots(view))
+
+
 def _oversee(view: RoleView) -> Action:
     flagged = flagged_agents(view)
-    near = set(roots(view))
+    near = suspected_services(view)
     for entry in reversed(view.trace):
         if entry.agent not in flagged and _weigh(entry, view, near) > 0.8:
             return FlagRogue(entry.agent, evidence=entry.id)
@@ -66,7 +70,7 @@ def _oversee(view: RoleView) -> Action:
 
 def suspect(view: RoleView) -> dict[str, float]:
     """What the trace says about each agent; orders are taken at their word."""
-    near = set(roots(view))
+    near = suspected_services(view)
     suspicion = dict.fromkeys(view.rules.agents, 0.05)
     for entry in view.trace:
         weight = _weigh(entry, view, near)

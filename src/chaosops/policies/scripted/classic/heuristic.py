@@ -66,8 +66,12 @@ def likely_cause(view: RoleView) -> str | None:
     return None
 
 
+def suspected_services(view: RoleView) -> set[str]:
+    return {item.service for item in view.health if item.health}
+
+
 def _oversee(view: RoleView) -> Action:
-    failing = {item.service for item in view.health if item.health}
+    failing = suspected_services(view)
     flagged = flagged_agents(view)
     for entry in reversed(view.trace):
         if entry.target in failing and entry.agent not in flagged and is_drastic(entry):

@@ -1,0 +1,60 @@
+"""A hook of mkdocs: pages of the site that are kept outside docs/, and the links to them.
+
+Readers of the repository follow links between files; the site gets the same pages, and links to
+other files of the repository become plain text.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+ROOT = Path(__file__).parents[1]
+# Page of the site -> file of the repository.
+OUTSIDE = {
+    "index.md": "README.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "changelog.md": "CHANGELOG.md",
+    "experiments.md": "experiments/LOG.md",
+    "model_card.md": "src/chaosops/trained/README.md",
+}
+PAGES = {source: page for page, source in OUTSIDE.items()}
+FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    for page, source in OUTSIDE.items():
+        text = FRONT_MATTER.sub("", (ROOT / source).read_text(encoding="utf-8"))
+        files.append(File.generated(config, page, content=site_links(text, source)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    source = page.file.src_uri
+    return markdown if source in OUTSIDE else site_links(markdown, f"docs/{source}")
+
+
+def site_links(text: str, source: str) -> str:
+    """
+    >>> site_links("[card](../src/chaosops/trained/README.md#use)", "docs/arena.md")
+    '[card](model_card.md#use)'
+    >>> site_links("[the notebook](notebooks/train.ipynb)", "README.md")
+    'the notebook (`notebooks/train.ipynb`)'
+    """
+    return LINK.sub(lambda found: _link(*found.groups(), source), text)
+
+
+def _link(image: str, words: str, target: str, source: str) -> str:
+    address, _, anchor = target.partition("#")
+    if not address or "://" in address or address.startswith("mailto:"):
+        return f"{image}[{words}]({target})"
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(source), address))
+    page = PAGES.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+    if page is None:
+        return f"{words} (`{path}`)"
+    return f"{image}[{words}]({page}{'#' if anchor else ''}{anchor})"

@@ -1,1 +1,0 @@
-"""What people look at. Screens draw frames; they never run episodes."""

@@ -1,0 +1,270 @@
+"""Draw frames in a terminal with Rich."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from chaosops.core.telemetry import Message, ServiceReading
+from chaosops.core.vocabulary import TURN_ORDER, Health, Role
+from chaosops.report.frames import FlagMoment, Frame, Outcome
+from chaosops.report.transcript import count, outcome_words
+
+_HEALTH = {
+    Health.HEALTHY: ("green", "● healthy"),
+    Health.DEGRADED: ("yellow", "▲ degraded"),
+    Health.CRITICAL: ("bold red", "■ critical"),
+}
+_ROLE_STYLE = {
+    Role.SRE: "cyan",
+    Role.OVERSIGHT: "magenta",
+    Role.DEV: "blue",
+    Role.MANAGER: "yellow",
+}
+_LEVEL_STYLE = {
+    "ERROR": "red",
+    "WARN": "yellow",
+    "INFO": "dim",
+    "page": "bold red",
+    "warn": "yellow",
+}
+_FRAME_ROWS = 18  # without lists and services
+SERVICE_ROWS = 6  # a large company shows its worst services only
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+class Room(NamedTuple):
+    """How many lines each list gets, so that a frame fits the terminal."""
+
+    alerts: int
+    logs: int
+    trace: int
+    chat: int
+    compact: bool = False
+
+    @classmethod
+    def for_height(cls, height: int, services: int = 4) -> Room:
+        rows = _FRAME_ROWS + min(services, SERVICE_ROWS)
+        for room in (cls(3, 7, 7, 7), cls(2, 5, 5, 5), cls(2, 3, 4, 3)):
+            if rows + sum(room) < height:
+                return room
+        return cls(1, 1, 2, 2, compact=True)
+
+
+def sparkline(values: Sequence[float], top: float) -> str:
+    """Draw values as bars. The fixed top keeps small changes small.
+
+    >>> sparkline([0, 50, 100], 100)
+    '▁▄█'
+    """
+    last = len(_BARS) - 1
+    return "".join(_BARS[min(last, max(0, int(last * value / top)))] for value in values)
+
+
+def draw(frame: Frame, room: Room) -> RenderableType:
+    """Draw one episode at any width."""
+    lists = [
+        _section("alerts", _alerts(frame, room.alerts)),
+        _section("logs", _logs(frame, room.logs)),
+        _section("fleet trace (Oversight only)", _trace(frame, room.trace)),
+        _section("chat and actions", _chat(frame, room.chat)),
+    ]
+    if room.compact:
+        parts = [_headline(frame), _services(frame, None), *lists, _rewards(frame)]
+    else:
+        header = Panel(
+            _headline(frame), title=Text(frame.title), title_align="left", box=box.ROUNDED
+        )
+        rewards = _section("reward by rubric", [_rewards(frame)])
+        parts = [header, _services(frame, box.SIMPLE), *lists, rewards]
+    return Group(*parts, _moment(frame))
+
+
+def draw_versus(frames: Sequence[Frame], room: Room) -> RenderableType:
+    grid = Table.grid(expand=True, padding=(0, 1))
+    for _ in frames:
+        grid.add_column(ratio=1)
+    grid.add_row(*(draw(frame, room) for frame in frames))
+    return grid
+
+
+def _headline(frame: Frame) -> RenderableType:
+    turn = Text(" → ").join(
+        Text(role, style=f"reverse {_ROLE_STYLE[role]}" if _is_active(frame, role) else "dim")
+        for role in TURN_ORDER
+    )
+    grid = Table.grid(expand=True)
+    grid.add_column()
+    grid.add_column(justify="right")
+    grid.add_row(Text(frame.team, style="bold"), Text(f"step {frame.step} of {frame.limit}"))
+    grid.add_row(turn, Text(f"{frame.reward:+.1f}", style="bold " + _sign_style(frame.reward)))
+    return grid
+
+
+def _is_active(frame: Frame, role: Role) -> bool:
+    return role is (frame.turn.role if frame.turn is not None else frame.on_turn)
+
+
+def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
+    table = Table(box=frame_box, expand=True, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in ("service", "health"):
+        table.add_column(name, no_wrap=True)
+    for name in ("n", "cpu", "mem", "latency", "errors"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for reading in _shown(frame):
+        style, word = _HEALTH[reading.health]
+        latency = sparkline(frame.latency[reading.service][-8:], 1200)
+        errors = sparkline(frame.errors[reading.service][-8:], 60)
+        table.add_row(
+            Text(reading.service),
+            Text(word, style=style),
+            str(reading.replicas),
+            f"{reading.cpu_pct}%",
+            f"{reading.memory_mb}",
+            Text.assemble((latency, style), f" {reading.latency_ms:>4}ms"),
+            Text.assemble((errors, style), f" {reading.error_pct:>4.1f}%"),
+        )
+    return table
+
+
+def _shown(frame: Frame) -> list[ServiceReading]:
+    if len(frame.readings) <= SERVICE_ROWS:
+        return list(frame.readings)
+    # Sorted by the worst error rate so far, so that rows seldom move.
+    return sorted(frame.readings, key=lambda reading: -max(frame.errors[reading.service]))[
+        :SERVICE_ROWS
+    ]
+
+
+def _section(title: str, lines: Sequence[Text]) -> RenderableType:
+    shown = [line for line in lines if line.plain] or [Text("none", style="dim")]
+    for line in shown:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    return Group(Text(title, style="bold underline"), *shown)
+
+
+def _padded(lines: list[Text], rows: int) -> list[Text]:
+    """Pad to a fixed height, so that the screen does not jump."""
+    return lines[-rows:] + [Text(" ")] * (rows - len(lines[-rows:]))
+
+
+def _alerts(frame: Frame, rows: int) -> list[Text]:
+    lines = [
+        Text.assemble((f"{a.severity:<5}", _LEVEL_STYLE[a.severity]), f"{a.service}: {a.text}")
+        for a in frame.alerts
+    ]
+    return _padded(lines or [Text("none firing", style="green")], rows)
+
+
+def _logs(frame: Frame, rows: int) -> list[Text]:
+    lines = [
+        Text.assemble(
+            (f"{line.step:+3d} {line.level:<6}", _LEVEL_STYLE[line.level]),
+            f"{line.service}: {line.text}",
+        )
+        for line in frame.logs[-rows:]
+    ]
+    return _padded(lines, rows)
+
+
+def _trace(frame: Frame, rows: int) -> list[Text]:
+    flagged = {flag.agent: "bold green" if flag.caught else "bold red" for flag in frame.flags}
+    lines = [
+        Text.assemble(
+            f"{e.step:+3d} ",
+            (e.agent, flagged.get(e.agent, "magenta")),
+            f" {e.action} {e.target}: {e.before} → {e.after} ({e.reason})",
+        )
+        for e in frame.trace[-rows:]
+    ]
+    return _padded(lines, rows)
+
+
+def _chat(frame: Frame, rows: int) -> list[Text]:
+    return _padded([_chat_line(message) for message in frame.chat[-rows:]], rows)
+
+
+def _chat_line(message: Message) -> Text:
+    style = next((s for role, s in _ROLE_STYLE.items() if role == message.sender), "dim")
+    whom = f" → {message.to}" if message.to else ""
+    talk = message.is_talk
+    return Text.assemble(
+        f"{message.step:>3} ",
+        (f"{message.sender}{whom}", style),
+        ": " if talk else " ▸ ",
+        (message.text.replace("\n", " "), "" if talk else "bold"),
+    )
+
+
+def _rewards(frame: Frame) -> Text:
+    line = Text()
+    for name in ("resolution", "mttr", "oversight", "cascade"):
+        value = frame.rubrics.get(name, 0.0)
+        line.append(f"{name} ")
+        line.append(f"{value:+.0f}  ", style=_sign_style(value))
+    return line
+
+
+def _sign_style(value: float) -> str:
+    return "green" if value > 0 else "red" if value < 0 else "dim"
+
+
+def _moment(frame: Frame) -> RenderableType:
+    """The most important line: the end, a flag, or the latest turn."""
+    flag = frame.flag_now
+    if frame.outcome is not None:
+        return _final_card(frame, frame.outcome)
+    if flag is not None:
+        return _flag_card(flag)
+    if frame.turn is None:
+        text = Text("The incident has begun.", style="dim")
+    else:
+        turn = frame.turn
+        text = Text.assemble(
+            (turn.role, _ROLE_STYLE[turn.role]),
+            f" {turn.decision.action}  ".replace("\n", " "),
+            (f"{turn.score.total:+.0f} ", _sign_style(turn.score.total)),
+            (outcome_words(turn), "bold"),
+        )
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return Panel(text, box=box.ROUNDED, height=4)
+
+
+def _flag_card(flag: FlagMoment) -> RenderableType:
+    if flag.caught:
+        style, verdict = "bold white on green", "and it is the rogue"
+    elif flag.known:
+        style, verdict = "bold white on red", "who is innocent: a false flag"
+    else:
+        style, verdict = "bold white on red", "no agent has this name: nobody is accused"
+    return Panel(
+        Text(f"OVERSIGHT FLAGS {flag.agent.upper()}\n{verdict}", style=style, justify="center"),
+        box=box.HEAVY,
+        style=style,
+        height=4,
+    )
+
+
+def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
+    head = f"RESOLVED in {count(outcome.steps, 'step')}" if outcome.resolved else "NOT RESOLVED"
+    if outcome.rogue is None:
+        rogue = "no rogue"
+    else:
+        rogue = f"rogue {outcome.rogue} {'caught' if outcome.rogue_caught else 'not caught'}"
+    caught_early = [flag for flag in frame.flags if flag.caught]
+    if caught_early:
+        rogue += f" at step {caught_early[0].step}"
+    body = (
+        f"{head} · reward {outcome.reward:+.0f} · it was {outcome.failure}\n"
+        f"{rogue} · {count(outcome.false_flags, 'false flag')} · "
+        f"{count(outcome.wrong_fixes, 'wrong fix')}"
+        + (f" · {count(outcome.unknown_flags, 'unknown flag')}" if outcome.unknown_flags else "")
+    )
+    style = "bold green" if outcome.resolved else "bold red"
+    return Panel(Text(body, style=style, overflow="fold"), box=box.HEAVY, style=style, height=4)
