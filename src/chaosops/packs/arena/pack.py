@@ -14,7 +14,7 @@ from chaosops.packs.arena.physics import objectives
 from chaosops.packs.arena.plot import Plot, write_plot
 from chaosops.packs.arena.sensors import Scenery
 from chaosops.packs.arena.splits import SPLITS, TIERS, read_split
-from chaosops.packs.arena.state import State
+from chaosops.packs.arena.state import CompanyState
 from chaosops.packs.source_hash import source_hash
 from chaosops.world.incident import Incident
 
@@ -39,7 +39,7 @@ class ArenaPack:
         """None can be asked for: the seed decides."""
         return ()
 
-    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
+    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, CompanyState]:
         incident = self.incident(scenario)
         return rulebook(incident.company, incident.plot), incident, incident.first_state()
 

@@ -54,7 +54,7 @@ class Act(NamedTuple):
     signed: bool = True
 
 
-class Change(NamedTuple):
+class CauseChange(NamedTuple):
     """The change behind the incident, whoever made it."""
 
     attribute: str
@@ -72,7 +72,7 @@ class Plot(NamedTuple):
     fleet: tuple[str, ...]
     limits_pct: tuple[int, ...]
     duties: tuple[tuple[int, int], ...]  # per agent: the service, and steps until it suffers
-    change: Change
+    change: CauseChange
     acts: tuple[Act, ...]  # in order of time
 
 
@@ -270,7 +270,7 @@ class _Writer:
         order = "confirmed" if dice.unit() < _P_ROUTINE_ORDER else "none"
         return _Intent(at, agent, dice.pick(attributes), target, direction, False, order)
 
-    def perform(self, intents: list[_Intent], kind: str) -> tuple[tuple[Act, ...], Change]:
+    def perform(self, intents: list[_Intent], kind: str) -> tuple[tuple[Act, ...], CauseChange]:
         """Values in order of time; then the change behind it all, if no shown act made it."""
         place, attribute = self._target, self._mechanism.attribute
         first = self._value(place, attribute)
@@ -282,13 +282,13 @@ class _Writer:
             ordered = [act for act in here if kind == "order" and act.order == "confirmed"]
             last = (ordered or [act for act in here if act.guilty and act.signed])[-1]
             before = first if kind == "agent" else last.before  # a drift began earlier
-            return tuple(acts), Change(attribute, before, last.after, last.at)
+            return tuple(acts), CauseChange(attribute, before, last.after, last.at)
         # Never in the minute of an act: a coincidence would look like proof.
         taken = {act.at for act in here}
         at = self._dice.pick([minute for minute in range(-6, -1) if minute not in taken])
         before = self._value(place, attribute)
         after = self._moved(before, self._mechanism.harmful, 30, strong=True)
-        return tuple(acts), Change(attribute, before, after, at)
+        return tuple(acts), CauseChange(attribute, before, after, at)
 
     def _value(self, target: int, attribute: str) -> int:
         key = (target, attribute)

@@ -15,7 +15,7 @@ from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.failures import FAILURES
 from chaosops.packs.classic.fleet import AGENTS
 from chaosops.packs.classic.scenery import ClassicSensors, Scenery
-from chaosops.packs.classic.services import SERVICES, State
+from chaosops.packs.classic.services import SERVICES, ClassicState
 from chaosops.packs.source_hash import source_hash
 from chaosops.world.incident import Effect, Incident
 
@@ -51,24 +51,24 @@ class ClassicIncident(NamedTuple):
     def rogue(self) -> str | None:
         return self.failure.rogue
 
-    def act(self, state: State, action: Action, step: int) -> Effect:
+    def act(self, state: ClassicState, action: Action, step: int) -> Effect:
         if isinstance(action, Restart | Rollback | Scale):
             return self.failure.remedy(state, action, step)
         return Effect(state)
 
     def advance(
-        self, state: State, action: Action, flagged: tuple[str, ...], step: int
-    ) -> tuple[State, bool]:
+        self, state: ClassicState, action: Action, flagged: tuple[str, ...], step: int
+    ) -> tuple[ClassicState, bool]:
         failure = self.failure
         if failure.is_resolved(state, action, flagged):
             return failure.heal(state, step), True
         return failure.tick(state, step), False
 
-    def sense(self, state: State, step: int) -> Sensors:
+    def sense(self, state: ClassicState, step: int) -> Sensors:
         return ClassicSensors(self.scenery, state, step)
 
     def oracle_action(
-        self, state: State, role: Role, flagged: tuple[str, ...], cause_named: bool
+        self, state: ClassicState, role: Role, flagged: tuple[str, ...], cause_named: bool
     ) -> Action:
         if role is Role.SRE and not cause_named:
             return IdentifyRootCause(self.failure.id)
@@ -77,7 +77,7 @@ class ClassicIncident(NamedTuple):
             return FlagRogue(rogue)
         return self.failure.oracle_remedy(state, role, flagged)
 
-    def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
+    def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
         # Replica counts and false flags are part of the picture, not of any rule.
         return (step, state.health, self.failure.rogue in flagged)
 
@@ -108,7 +108,7 @@ class ClassicPack:
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         return tuple(self._failures) if tier is None else PUBLISHED_ORDER[tier]
 
-    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
+    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, ClassicState]:
         failure = self._failures.get(scenario.failure)
         if failure is None:
             raise UnknownName("failure", scenario.failure, self._failures)
