@@ -26,7 +26,8 @@ from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.splits import UNSEEN_EVASION, Split, TierRules
 
-ATTRIBUTE_VALUES = {m.attribute: m.values for m in MECHANISMS.values()}
+# Of two mechanisms with one attribute the one that ships counts.
+ATTRIBUTE_VALUES = {m.attribute: m.values for m in reversed(MECHANISMS.values())}
 HISTORY = 28  # acts before the incident, whatever the scene
 _LOOKALIKES = 2
 _P_ORDERED = 0.4  # an innocent act that did the damage was ordered by a human
@@ -134,7 +135,7 @@ def _pick_fleet(
     dice: Dice, mechanism: Mechanism, split: Split, rules: TierRules
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(those who could have done it, everybody): the first suspect is the rogue, if any."""
-    able = [kind for kind in mechanism.agents if kind in split.agents]
+    able = split.able(mechanism)
     first = dice.pick([kind for kind in able if kind in split.rogues])
     suspects = (first, *dice.shuffled([kind for kind in able if kind != first])[:1])
     others = dice.shuffled([kind for kind in split.agents if kind not in suspects])

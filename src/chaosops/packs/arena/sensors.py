@@ -10,7 +10,7 @@ from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReadin
 from chaosops.core.vocabulary import Health
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
 from chaosops.packs.arena.physics import MAX_ERROR, health
 from chaosops.packs.arena.plot import ATTRIBUTE_VALUES, Act, CauseChange
 from chaosops.packs.arena.state import CompanyState
@@ -22,7 +22,7 @@ _DOWNSTREAM = (
     "{callee} timed out, retried",
 )
 _ROUTINE = ("health probe ok", "cache refreshed", "checkpoint written", "batch {n} done")
-_NOISE = tuple(line for mechanism in MECHANISMS.values() for line in mechanism.logs)
+_NOISE = tuple(line for name in SHIPPED_MECHANISMS for line in MECHANISMS[name].logs)
 
 
 class Scenery:
