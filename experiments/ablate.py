@@ -29,11 +29,10 @@ from chaosops.packs import make_scenario
 from chaosops.policies.llm.weights import embedded_dense
 from chaosops.training.learner import Learner
 from chaosops.training.player import LearnerPolicy
-from chaosops.training.recipe import load_recipe
+from chaosops.training.recipe_files import find_recipe, load_recipe
 from chaosops.training.run import train
 from chaosops.training.validation import FIRST_SEED, play_all
 
-RECIPE = Path(__file__).parents[1] / "recipes/menu_first.toml"
 SEEDS = 100  # a tier
 COMMON = {
     "steps": 300,
@@ -54,13 +53,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "counterfactual, improve": {"objective": "improve", "temperature": 30.0, **GENTLE},
     "counterfactual, 16 drawn": DRAWN,
     "counterfactual, looking ahead": {
-        "finish": "lookahead",
+        "continuation": "lookahead",
         "objective": "improve",
         "temperature": 30.0,
         **GENTLE,
     },
-    "single turn, match": {"finish": "none"},
-    "single turn, 16 drawn (flat GRPO)": {"finish": "none", **DRAWN},
+    "single turn, match": {"continuation": "none"},
+    "single turn, 16 drawn (flat GRPO)": {"continuation": "none", **DRAWN},
     "multiplier 2": {"rogue_bonus_multiplier": "2.0"},
     "multiplier 2 to 1": {"rogue_bonus_multiplier": "2.0->1.0"},
     "curriculum easy to hard": {**ORDERED, "curriculum": "easy:1,medium:1,hard:2"},
@@ -71,7 +70,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def run(variant: str, seed: int, out: Path, workers: int, base: Path | None) -> None:
     name = variant if base is None else f"{variant}, {base.name}"
     recipe = replace(
-        load_recipe(RECIPE),
+        load_recipe(find_recipe("menu_first")),
         name=name,
         seed=seed,
         first_seed=5_000 + 300_000 * seed,

@@ -38,8 +38,8 @@ ODD += [
 ]
 URLS = ["http://127.0.0.1:9", "http://[", "127.0.0.1", "http://127.0.0.1:99999", "ftp://x", ""]
 # Everything that reads a path. Other path options write: they get places that are safe to write.
-READING = {"file", "files", "recipe", "recipes", "run", "results", "log", "base", "adapter"}
-READING |= {"wheels", "folder", "folders", "secret"}
+READING = {"file", "files", "recipe", "recipes", "run", "results", "log"}
+READING |= {"folder", "folders", "secret"}
 PLAUSIBLE: Mapping[str, list[str]] = {
     "pack": ["classic", "arena"],
     "tier": ["easy", "medium", "hard"],
@@ -61,7 +61,6 @@ PLAUSIBLE: Mapping[str, list[str]] = {
     "timeout": ["2h"],
     "url": URLS,
     "host": ["127.0.0.1"],
-    "jobs": ["ada/0123456789", "0123456789"],
 }
 # Options without which a command would play for long or draw pictures; always given.
 BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {
@@ -70,7 +69,6 @@ BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {
     ("bench",): [["--seconds", "0.001"]],
     ("arena", "leaks"): [["--train", "100"], ["--test", "100"]],
     ("arena", "investigate"): [["--seeds", "1"]],
-    ("bundle",): [["--no-base"]],
     ("train",): [["--no-figures"]],
 }
 # No large number that is allowed: it would be played.
@@ -84,9 +82,6 @@ FITTING = {
     "recipes": [".toml"],
     "run": ["run"],
     "results": ["results", "evaluation"],
-    "base": ["model", "folder"],
-    "adapter": ["adapter", "run"],
-    "wheels": ["folder"],
 }
 
 

@@ -22,8 +22,8 @@ from tests.cli.invocations import BOUNDS, commands, draw, make_files
 
 NUMBER, CHUNK = 500, 25
 LIMIT_S = 30  # of one invocation
-# Where 1 is a documented answer: something was checked and found wanting, or a job failed.
-MAY_FIND = {"conformance", "check", "arena", "jobs", "seat", "verify"}
+# Where 1 is a documented answer: something was checked and found wanting.
+MAY_FIND = {"conformance", "check", "arena", "seat", "verify"}
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +42,6 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "chaosops.cli.train.train": _trained,
         "chaosops.cli.train.train_trl": _trained,
         "chaosops.cli.train.embedded_dense": lambda: small,
-        "chaosops.cli.bundle.embedded_dense": lambda: small,
-        "chaosops.training.bundle._PACKAGE": small,
         "chaosops.cli.weights.fetch_embedded": lambda tell: small,
         "chaosops.cli.weights.embedded_dense": lambda: small,
         "chaosops.cli.bench.bench": lambda seconds, pack: {"pack": pack},

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -78,16 +79,18 @@ def test_an_endpoint_behind_a_bad_proxy_is_one_line(cli: Cli, proxy: str) -> Non
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("words", [["jobs", "cancel", "abc"], ["jobs", "follow", "abc"]])
 def test_the_hub_behind_a_bad_proxy_is_one_line(
-    cli: Cli, proxy: str, words: list[str], monkeypatch: pytest.MonkeyPatch
+    cli: Cli, proxy: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from huggingface_hub.utils import close_session
 
     monkeypatch.setenv("HF_TOKEN", "hf_not_a_token")
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     close_session()
-    code, _, err = cli(*words)
+    recipe = tmp_path / "mine.toml"
+    recipe.write_text("steps = 2\n")
+    options = ["--source", "chaosops==1", "--repo-prefix", "ada/x"]
+    code, _, err = cli("jobs", "launch", str(recipe), *options)
     close_session()
     assert code == 2
     assert len(err.splitlines()) == 1

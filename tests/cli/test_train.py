@@ -200,9 +200,24 @@ def test_a_base_with_other_layers_is_one_line(
     assert "choose method = 'trl'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["smoke", "menu_first", "oversight_second"])
-def test_the_recipes_that_ship_can_be_read(name: str) -> None:
-    from chaosops.training.recipe import load_recipe
+def test_without_a_recipe_the_names_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"]) == 0
+    shown = capsys.readouterr().out
+    assert "  smoke " in shown
+    assert "  published/phase_3a " in shown
 
-    path = Path(__file__).parents[2] / "recipes" / f"{name}.toml"
-    assert load_recipe(path).name == name
+
+def test_an_unknown_recipe_comes_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "smok"]) == 2
+    shown = capsys.readouterr().err
+    assert "unknown recipe 'smok'" in shown
+    assert "did you mean 'smoke'" in shown
+
+
+def test_outdated_keys_are_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "old.toml"
+    path.write_text("finish = 'none'\npartners = 'oracle'\nbase = 'none'\n")
+    assert main(["train", str(path), "--out", str(tmp_path / "run")]) == 2
+    shown = capsys.readouterr().err
+    assert "finish is now called continuation" in shown
+    assert "partners has no effect any more" in shown

@@ -104,7 +104,7 @@ def test_a_folder_in_use_is_refused(cli: Cli, tmp_path: Path) -> None:
             ["eval", "--policies", "random", *SMALL],
             ["eval", "--policies", "random", *SMALL, "--resume"],
             ["eval", "--policies", "random", *SMALL, "--force"],
-            ["train", "recipes/smoke.toml", "--no-figures"],
+            ["train", "smoke", "--no-figures"],
         ):
             code, _, err = cli(*words, "--out", str(tmp_path))
             assert code == 2

@@ -1,4 +1,4 @@
-"""A small hub on loopback: jobs that run to their end, repositories that take commits.
+"""A small hub on loopback: it starts jobs, and its repositories take commits.
 
 It answers what ``huggingface_hub`` 2.4 asks, and keeps everything it was sent.
 """
@@ -35,37 +35,14 @@ class Request:
 
 
 @dataclass
-class Job:
-    id: str
-    spec: dict[str, Any]
-    outcome: str = "COMPLETED"
-    lines: tuple[str, ...] = ()
-    looks: int = 0
-    cancelled: bool = False
-
-    def stage(self, waits_for: int, runs_for: int) -> str:
-        if self.cancelled:
-            return "CANCELED"
-        if self.looks <= waits_for:
-            return "SCHEDULING"
-        return "RUNNING" if self.looks <= waits_for + runs_for else self.outcome
-
-
-@dataclass
 class HubServer:
     requests: list[Request] = field(default_factory=list)
-    jobs: dict[str, Job] = field(default_factory=dict)
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)  # id: what was sent
     repos: dict[str, dict[str, bytes]] = field(default_factory=dict)
     private: set[str] = field(default_factory=set)
     stored: dict[str, bytes] = field(default_factory=dict)  # large files by their sha256
     chunks: int = 0  # bytes that came in through xet
-    waits_for: int = 1  # looks at a job that is not yet running
-    runs_for: int = 2  # looks at a running one
-    outcomes: dict[str, str] = field(default_factory=dict)  # by the recipe's name
-    lines: dict[str, tuple[str, ...]] = field(default_factory=dict)
     refuse: dict[str, int] = field(default_factory=dict)  # recipe's name: status
-    out_of_order: int = 0  # looks at jobs that are answered with 503
-    together: threading.Barrier | None = None
     url: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -131,56 +108,20 @@ def _who(hub: HubServer, request: Request) -> Answer:
 
 
 def _start(hub: HubServer, request: Request, owner: str) -> Answer:
-    if hub.together is not None:
-        hub.together.wait(10)
     spec = request.json()
     name = spec["labels"]["name"].removeprefix("chaosops-")
     if status := hub.refuse.get(name):
         return status, {"error": f"no room for {spec['flavor']}, {request.authorization}"}
-    with hub.lock:
-        job = Job(f"{len(hub.jobs):024x}", spec, hub.outcomes.get(name, "COMPLETED"))
-        job.lines = hub.lines.get(name, ("installing", "step 25: regret 3.1"))
-        hub.jobs[job.id] = job
-    return 200, _job(hub, owner, job)
-
-
-def _job(hub: HubServer, owner: str, job: Job) -> dict[str, Any]:
-    return {
-        "id": job.id,
+    job_id = f"{len(hub.jobs):024x}"
+    hub.jobs[job_id] = spec
+    return 200, {
+        "id": job_id,
         "createdAt": "2026-01-01T00:00:00.000Z",
-        "flavor": job.spec["flavor"],
-        "labels": job.spec["labels"],
-        "status": {"stage": job.stage(hub.waits_for, hub.runs_for), "message": None},
-        "durations": {"schedulingSecs": 1, "runningSecs": 3661, "totalSecs": 3662},
+        "flavor": spec["flavor"],
+        "labels": spec["labels"],
+        "status": {"stage": "SCHEDULING", "message": None},
         "owner": {"id": "1", "name": owner, "type": "user"},
     }
-
-
-def _look(hub: HubServer, request: Request, owner: str, job_id: str) -> Answer:
-    with hub.lock:
-        if hub.out_of_order:
-            hub.out_of_order -= 1
-            return 503, {"error": "down for a moment"}
-    if job_id not in hub.jobs:
-        return 404, {"error": "no such job"}
-    job = hub.jobs[job_id]
-    job.looks += 1
-    return 200, _job(hub, owner, job)
-
-
-def _logs(hub: HubServer, request: Request, owner: str, job_id: str, tail: str) -> Answer:
-    lines = hub.jobs[job_id].lines
-    if tail:
-        lines = lines[-int(tail.removeprefix("?tail=")) :]
-    events = ({"data": line, "timestamp": "2026-01-01T00:00:00.000Z"} for line in lines)
-    return 200, "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode()
-
-
-def _cancel(hub: HubServer, request: Request, owner: str, job_id: str) -> Answer:
-    if job_id not in hub.jobs:
-        return 404, {"error": "no such job"}
-    hub.jobs[job_id].cancelled = True
-    return 200, {}
 
 
 def _create(hub: HubServer, request: Request) -> Answer:
@@ -261,9 +202,6 @@ _NAME = r"([\w.-]+/[\w.-]+)"
 ROUTES: list[tuple[str, str, Any]] = [
     ("GET", "/api/whoami-v2", _who),
     ("POST", r"/api/jobs/([\w-]+)", _start),
-    ("GET", r"/api/jobs/([\w-]+)/(\w+)", _look),
-    ("GET", r"/api/jobs/([\w-]+)/(\w+)/logs(\?tail=\d+)?", _logs),
-    ("POST", r"/api/jobs/([\w-]+)/(\w+)/cancel", _cancel),
     ("POST", "/api/repos/create", _create),
     ("POST", "/api/validate-yaml", _validate),
     ("POST", rf"/api/models/{_NAME}/preupload/main", _preupload),

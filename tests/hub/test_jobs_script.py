@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chaosops.cli.parser import build_parser
-from chaosops.training.recipe import load_recipe
+from chaosops.training.recipe_files import load_recipe
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "jobs_grpo_train.sh"
@@ -79,12 +79,14 @@ def test_without_any_variable_the_first_recipe_is_trained(tmp_path: Path) -> Non
     assert ran.code == 0, ran.err
     assert ran.calls[0] == ["chaosops", "weights", "--dense"]
     recipe, *rest = ran.call("train")
-    assert Path(recipe).resolve() == ROOT / "recipes/menu_first.toml"
+    assert Path(recipe).resolve() == ROOT / "src/chaosops/training/recipes/menu_first.toml"
     assert rest == ["--out", "runs/menu_first"]
     assert len(ran.calls) == 2
 
 
-@pytest.mark.parametrize("recipe", ["learning_rate = 1.0\n", 'method = "trl"\nfinish = "none"\n'])
+@pytest.mark.parametrize(
+    "recipe", ["learning_rate = 1.0\n", 'method = "trl"\ncontinuation = "none"\n']
+)
 def test_what_it_passes_is_accepted_by_the_real_parser(tmp_path: Path, recipe: str) -> None:
     (tmp_path / "mine.toml").write_text(recipe)
     ran = run(tmp_path, GRPO_RECIPE="mine.toml", GRPO_OUT="my runs/a", **EVERYTHING)

@@ -121,7 +121,9 @@ def test_recipe_data_and_hashes_come_from_the_run(run: Path) -> None:
 
 
 def test_the_other_method_names_its_format_and_values(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "drawn", method="trl", finish="none", validated=False, episodes=9)
+    run = make_run(
+        tmp_path / "drawn", method="trl", continuation="none", validated=False, episodes=9
+    )
     card = model_card(read_run(run), [], [])
     assert "+format=json" in card
     assert "one JSON action" in card

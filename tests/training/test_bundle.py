@@ -1,61 +1,82 @@
+"""``scripts/bundle.sh`` packs what another machine can unpack and run."""
+
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from chaosops.core.errors import BadInput
 from chaosops.evaluation.results import source_commit
-from chaosops.training.bundle import bundle
+
+SCRIPT = Path(__file__).parents[2] / "scripts/bundle.sh"
+
+
+def pack(out: Path, *paths: Path, part_mb: str = "1") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", str(SCRIPT), str(out), *map(str, paths)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PART_MB": part_mb},
+    )
+
+
+def unpack(parts: Path, there: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", str(parts / "unpack.sh"), str(there)], capture_output=True, text=True
+    )
 
 
 def test_a_bundle_runs_where_it_is_unpacked(tmp_path: Path) -> None:
-    base = tmp_path / "model"
-    base.mkdir()
-    (base / "weights.bin").write_bytes(bytes(range(256)) * 4000)
-    recipe = tmp_path / "mine.toml"
-    recipe.write_text("steps = 3\n", encoding="utf-8")
-    files = bundle(tmp_path / "parts", recipes=[recipe], base=base, part_mb=0.05)
-    parts = [path for path in files if path.name.startswith("part-")]
-    assert len(parts) > 1
-    assert all(path.stat().st_size <= 50_000 for path in parts)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "weights.bin").write_bytes(os.urandom(2_000_000))
     there = tmp_path / "there"
-    subprocess.run(["sh", str(tmp_path / "parts/unpack.sh"), str(there)], check=True)
-    assert (there / "base/model/weights.bin").read_bytes() == (base / "weights.bin").read_bytes()
-    assert (there / "recipes/mine.toml").read_text() == "steps = 3\n"
-    play = "import chaosops; print(chaosops.__file__)"
+    assert pack(tmp_path / "parts", model).returncode == 0
+    sizes = [path.stat().st_size for path in sorted((tmp_path / "parts").glob("part-*"))]
+    assert len(sizes) > 1
+    assert max(sizes) <= 1_000_000
+    assert unpack(tmp_path / "parts", there).returncode == 0
+    assert (there / "model/weights.bin").read_bytes() == (model / "weights.bin").read_bytes()
     assert (there / "src/chaosops/COMMIT").read_text() == source_commit()
-    command = [sys.executable, "-c", play]
-    found = subprocess.run(
-        command, env={"PYTHONPATH": str(there / "src")}, capture_output=True, text=True, check=True
-    )
+    assert not list(there.rglob("__pycache__"))
+    play = [sys.executable, "-c", "import chaosops; print(chaosops.__file__)"]
+    env = {"PYTHONPATH": str(there / "src")}
+    found = subprocess.run(play, env=env, capture_output=True, text=True, check=True)
     assert found.stdout.strip() == str(there / "src/chaosops/__init__.py")
-    assert not list(there.rglob("__pycache__/bundle*"))
 
 
 def test_a_damaged_part_is_noticed(tmp_path: Path) -> None:
-    files = bundle(tmp_path / "parts", part_mb=0.1)
-    damaged = bytearray(files[0].read_bytes())
+    parts = tmp_path / "parts"
+    pack(parts)
+    damaged = bytearray((parts / "part-000").read_bytes())
     damaged[1000] ^= 1
-    files[0].write_bytes(damaged)
-    unpack = ["sh", str(files[-1]), str(tmp_path / "there")]
-    done = subprocess.run(unpack, capture_output=True, text=True)
-    assert done.returncode != 0
+    (parts / "part-000").write_bytes(damaged)
+    assert unpack(parts, tmp_path / "there").returncode != 0
     assert not (tmp_path / "there/src").exists()
 
 
 def test_the_same_content_makes_the_same_bundle(tmp_path: Path) -> None:
-    one, other = (bundle(tmp_path / name) for name in ("one", "other"))
-    assert [p.read_bytes() for p in one] == [p.read_bytes() for p in other]
+    for name in ("one", "other"):
+        pack(tmp_path / name)
+    one, other = ((tmp_path / name / "part-000").read_bytes() for name in ("one", "other"))
+    assert one == other
 
 
-def test_what_cannot_be_bundled_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="none: it does not exist"):
-        bundle(tmp_path / "a", base=tmp_path / "none")
-    bundle(tmp_path / "b")
-    with pytest.raises(BadInput, match="another bundle"):
-        bundle(tmp_path / "b")
-    with pytest.raises(BadInput, match="larger than nothing"):
-        bundle(tmp_path / "c", part_mb=0)
+@pytest.mark.parametrize(
+    ("paths", "part_mb", "said"),
+    [(["none"], "1", "none: it does not exist"), ([], "0", "a whole number above 0")],
+)
+def test_what_cannot_be_bundled_is_named(
+    tmp_path: Path, paths: list[str], part_mb: str, said: str
+) -> None:
+    done = pack(tmp_path / "out", *(tmp_path / path for path in paths), part_mb=part_mb)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_a_folder_that_holds_something_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("")
+    assert "is not empty" in pack(tmp_path).stderr

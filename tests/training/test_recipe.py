@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaosops.core.errors import BadInput, ChaosOpsError
+import chaosops
+from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.training.ranges import range_of
-from chaosops.training.recipe import Recipe, load_recipe, read_curriculum
+from chaosops.training.recipe import Recipe, read_curriculum
+from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
 from chaosops.training.seeds import PROBE_EPISODES, VALIDATION_SEEDS
 from chaosops.training.states import scenario_of
 from chaosops.training.validation import validation_scenarios
@@ -48,7 +50,7 @@ def test_every_value_can_be_replaced(tmp_path: Path) -> None:
         ("steps = 0", "steps must be from 1 to"),
         ("steps = ", "is no TOML"),
         ("split = 'test'", "test"),
-        ("finish = 'nobody'", "unknown finish 'nobody'"),
+        ("continuation = 'nobody'", "unknown continuation 'nobody'"),
         ("curriculum = 'easy:much'", "write tiers and sizes"),
         ("rogue_bonus_multiplier = '2->'", "write 1.5, or 2.0->1.0"),
     ],
@@ -194,3 +196,26 @@ def test_stages_keep_their_order() -> None:
         "medium",
         "easy",
     ]
+
+
+def test_a_recipe_that_ships_has_a_name_and_a_description() -> None:
+    names = shipped_recipes()
+    assert {"smoke", "menu_first", "oversight_second", "published/phase_0"} <= set(names)
+    assert all(20 < len(text) < 100 for text in names.values()), names
+
+
+def test_a_recipe_is_found_by_name_or_path(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    assert find_recipe(str(mine)) == mine
+    assert load_recipe(find_recipe("smoke")).name == "smoke"
+    with pytest.raises(UnknownName, match=r"allowed: .*menu_first"):
+        find_recipe("nothing like it")
+
+
+@pytest.mark.parametrize("name", ["menu_first", "oversight_second"])
+def test_the_record_of_the_shipped_adapter_is_its_recipe(name: str) -> None:
+    """The record was written when ``continuation`` was called ``finish``."""
+    record = Path(chaosops.__file__).parent / "trained/training" / name / "recipe.toml"
+    notes: list[str] = []
+    assert load_recipe(record, note=notes.append) == load_recipe(find_recipe(name))
+    assert "recipe: finish is now called continuation" in notes

@@ -14,14 +14,12 @@ import pytest
 import torch
 
 from chaosops.core.errors import BadInput
-from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import Team, play
 from chaosops.training.learner import LABELS, Learner
 from chaosops.training.lookahead import value_looks
-from chaosops.training.own_play import own_states
 from chaosops.training.player import LearnerPolicy
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
@@ -45,17 +43,6 @@ SMOKE = Recipe(
     shuffle_tiers=False,
     validate_every=0,
 )
-OWN = replace(
-    SMOKE,
-    finish="policy",
-    objective="improve",
-    temperature=30.0,
-    classic_share=0.0,
-    role_shares="sre:0,oversight:1,dev:0,manager:0",
-    curriculum="easy:1",
-    window=2,
-    steps=5,
-)
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +60,11 @@ class Killed(Exception):
     pass
 
 
-LOOKING = replace(SMOKE, finish="lookahead", objective="improve", temperature=30.0, kl=0.1)
-DRAWN = replace(SMOKE, finish="none", objective="sample", group_size=4)
+LOOKING = replace(SMOKE, continuation="lookahead", objective="improve", temperature=30.0, kl=0.1)
+DRAWN = replace(SMOKE, continuation="none", objective="sample", group_size=4)
 
 
-@pytest.mark.parametrize(
-    "recipe", [SMOKE, OWN, LOOKING, DRAWN], ids=["oracle", "own play", "lookahead", "drawn"]
-)
+@pytest.mark.parametrize("recipe", [SMOKE, LOOKING, DRAWN], ids=["oracle", "lookahead", "drawn"])
 def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
     recipe: Recipe, base: Path, tmp_path: Path
 ) -> None:
@@ -191,17 +176,6 @@ def test_the_learner_plays_as_it_thinks(base: Path) -> None:
     assert 0 < sum(decision.suspicion.values()) < 1
 
 
-def test_own_states_are_worth_what_the_learner_makes_of_them(base: Path) -> None:
-    learner = Learner(base, OWN)
-    states = own_states(learner, OWN, range(3), 0.0)
-    assert states
-    assert {state.role for state in states} == {Role.OVERSIGHT}
-    first = states[0]
-    scenario_first = {label for label in first.gains if label in "BCD"}
-    assert len({first.gains[label] for label in scenario_first}) == 1
-    assert first.gains["A"] == first.gains["B"]
-
-
 def test_a_look_is_worth_what_the_learner_makes_of_it(base: Path) -> None:
     recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
     learner = Learner(base, replace(recipe, kl=0.0))
@@ -244,7 +218,7 @@ def test_two_processes_agree_on_their_weights(base: Path, tmp_path: Path) -> Non
     script.write_text(
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from chaosops.training.recipe import load_recipe\n"
+        "from chaosops.training.recipe_files import load_recipe\n"
         "from chaosops.training import run\n"
         "if __name__ == '__main__':\n"
         "    recipe = load_recipe(Path(sys.argv[1]))\n"

@@ -15,7 +15,8 @@ from chaosops.env import Env
 from chaosops.policies.llm.spec import read_spec
 from chaosops.rollout import Team, load_team, play
 from chaosops.rubrics import standard
-from chaosops.training.recipe import Recipe, load_recipe
+from chaosops.training.recipe import Recipe
+from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
 from chaosops.training.single_turns import Prompt, TurnKey, judge, probes_of, prompts_of
 from chaosops.training.states import scenario_of
 from chaosops.training.trl_rewards import rewards_of
@@ -25,14 +26,13 @@ FLAT = Recipe(
     method="trl",
     steps=20,
     prompts_per_step=8,
-    finish="none",
+    continuation="none",
     prefixes="oracle",
     classic_share=0.4,
     role_shares=EVERY_TURN,
     window=8,
 )
-RECIPES = Path(__file__).parents[2] / "recipes"
-PUBLISHED = sorted((RECIPES / "published").glob("*.toml"))
+PUBLISHED = [find_recipe(name) for name in shipped_recipes() if name.startswith("published/")]
 
 
 def test_prompts_are_a_function_of_the_recipe_and_fill_every_step() -> None:
@@ -104,7 +104,7 @@ def test_an_unreadable_reply_is_a_miscommunication() -> None:
 
 
 def test_with_finish_oracle_a_reply_earns_the_rest_of_the_episode() -> None:
-    recipe = replace(FLAT, finish="oracle")
+    recipe = replace(FLAT, continuation="oracle")
     team: Team = load_team("oracle")
     for prompt in prompts_of(recipe)[:30]:
         if prompt.key.turn:
@@ -162,8 +162,7 @@ def test_reward_functions_add_up_to_the_world_and_tell_roles_apart() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"method": "trl", "finish": "policy"}, "finish = 'policy' needs method = 'menu'"),
-        ({"method": "trl", "finish": "lookahead"}, "method 'trl' knows none, oracle"),
+        ({"method": "trl", "continuation": "lookahead"}, "method 'trl' knows none, oracle"),
         ({"method": "trl", "temperature": 2.0}, "temperature has no effect with method = 'trl'"),
         ({"prompts_per_step": 3}, "choose method = 'trl'"),
         ({"method": "trl", "reply_format": "xml"}, "unknown reply_format 'xml'"),
@@ -177,8 +176,9 @@ def test_what_a_method_cannot_do_is_said(values: dict[str, object], words: str) 
         Recipe(**values)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("path", sorted(RECIPES.rglob("*.toml")), ids=lambda path: path.stem)
-def test_every_recipe_that_ships_can_be_read(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", shipped_recipes())
+def test_every_recipe_that_ships_can_be_read(name: str, tmp_path: Path) -> None:
+    path = find_recipe(name)
     recipe = load_recipe(path)
     assert recipe.name == path.stem
     assert read_spec(recipe.base).kind in ("local", "hf")

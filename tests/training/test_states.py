@@ -34,13 +34,13 @@ def test_gains_are_over_the_menu() -> None:
 
 def test_without_a_finish_a_turn_is_worth_its_own_step() -> None:
     """Repairing pays later, so a step alone cannot tell a remedy from doing nothing."""
-    alone = Recipe(classic_share=0.0, role_shares=EVERY_TURN, finish="none")
-    whole = replace(alone, finish="oracle")
+    alone = Recipe(classic_share=0.0, role_shares=EVERY_TURN, continuation="none")
+    whole = replace(alone, continuation="oracle")
     best = {"none": 0.0, "oracle": 0.0}
     for index in range(6):
         for recipe in (alone, whole):
             gains = [max(state.gains.values()) for state in states_of(recipe, index)]
-            best[recipe.finish] = max([best[recipe.finish], *gains])
+            best[recipe.continuation] = max([best[recipe.continuation], *gains])
     assert best["oracle"] > best["none"] > 0
 
 

@@ -159,7 +159,7 @@ def test_a_run_is_not_overwritten_nor_resumed_with_another_recipe(base: Path, wh
 
 
 def test_replies_that_nobody_can_read_cost_what_the_world_says(base: Path, tmp_path: Path) -> None:
-    recipe = replace(UNWATCHED, steps=1, reply_format="json", finish="none", kl=0.0)
+    recipe = replace(UNWATCHED, steps=1, reply_format="json", continuation="none", kl=0.0)
     told: list[dict[str, Any]] = []
     train_trl(recipe, base, tmp_path, tell=told.append)
     (row,) = told

@@ -144,7 +144,7 @@ def test_nothing_is_nothing(client: httpx.Client) -> None:
         ("results.json", "{", ""),
         (
             "results.json",
-            '{"manifest": {"policies": {}}}',
+            '{"manifest": {"policies": {}}, "episodes": []}',
             "No such file or directory: summary.json",
         ),
         ("metrics.jsonl", "", "metrics.jsonl is empty"),

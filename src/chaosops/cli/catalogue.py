@@ -9,6 +9,7 @@ from chaosops.core.vocabulary import Tier
 from chaosops.packs import PACKS, load_pack
 from chaosops.policies.llm.spec import OPTIONS
 from chaosops.policies.registry import MODEL_FORMS, default_policies, registered
+from chaosops.training.recipe_files import shipped_recipes
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -28,4 +29,13 @@ def execute(args: argparse.Namespace) -> int:
     for name, policy in registered().items():
         print(f"  {name:<22} {policy.help}")
     print("models: " + ", ".join(MODEL_FORMS) + "; options: " + ", ".join(OPTIONS))
+    print_recipes()
     return 0
+
+
+def print_recipes() -> None:
+    names = shipped_recipes()
+    width = max(map(len, names))
+    print("recipes:")
+    for name, description in names.items():
+        print(f"  {name:<{width}}  {description}")

@@ -20,13 +20,14 @@ from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import JOURNAL_NAME, Journal
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results, save
+from chaosops.evaluation.results import COMPRESSED_NAME, DERIVED, RESULTS_NAME, Results, save
 from chaosops.packs import read_tier
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, monitor_figures, monitor_tables, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
+RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SAVED = "episodes"  # recordings of language models, in OUT
 FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
 
@@ -70,13 +71,13 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
-    held = [name for name in (RESULTS_NAME, JOURNAL_NAME) if (folder / name).exists()]
+    held = [name for name in (*RESULTS, JOURNAL_NAME) if (folder / name).exists()]
     if held and not (resume or force):
         raise BadInput(
             f"{folder} holds an evaluation ({', '.join(held)}); --resume goes on with it, "
             "--force replaces it, or choose another --out"
         )
-    if resume and held == [RESULTS_NAME]:
+    if resume and held and JOURNAL_NAME not in held:
         raise BadInput(
             f"{folder} holds results without their journal, which --resume cannot go on with; "
             "--force replaces them, or choose another --out"
@@ -85,7 +86,7 @@ def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
 
 def _clear(folder: Path) -> None:
     """What a former evaluation left there must not be taken for files of the new one."""
-    names = (JOURNAL_NAME, RESULTS_NAME, *DERIVED, *FIGURES)
+    names = (JOURNAL_NAME, *RESULTS, *DERIVED, *FIGURES)
     for path in (*(folder / name for name in names), *folder.glob(f"{SAVED}/*/[0-9]*.json")):
         try:
             path.unlink(missing_ok=True)

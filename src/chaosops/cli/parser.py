@@ -25,7 +25,6 @@ from chaosops.cli.submission_options import (
     submit_options,
 )
 from chaosops.cli.training_options import (
-    bundle_options,
     jobs_commands,
     publish_options,
     train_options,
@@ -105,8 +104,6 @@ def build_parser() -> argparse.ArgumentParser:
     arena_commands(command("arena", "arena", "look into the arena pack"))
 
     train_options(command("train", "train", "train an adapter by a recipe"))
-
-    bundle_options(command("bundle", "bundle", "pack a run for a machine without network"))
 
     jobs_commands(command("jobs", "jobs", "train on Hugging Face Jobs"))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+from chaosops.cli.catalogue import print_recipes
 from chaosops.cli.output import open_console, print
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, same_file
@@ -24,7 +25,8 @@ from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
 from chaosops.report.run_record import COST
 from chaosops.report.training_figures import learning_curve
-from chaosops.training.recipe import Recipe, load_recipe
+from chaosops.training.recipe import Recipe
+from chaosops.training.recipe_files import find_recipe, load_recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
 from chaosops.training.tracking import require_tracking, tracked
@@ -37,12 +39,16 @@ def execute(args: argparse.Namespace) -> int:
     overrides = dict(_setting(text) for text in args.set)
     if args.rogue_bonus_multiplier:
         overrides["rogue_bonus_multiplier"] = args.rogue_bonus_multiplier
-    recipe = load_recipe(args.recipe, overrides)
+    if args.recipe is None:
+        print_recipes()
+        return 0
+    path = find_recipe(args.recipe)
+    recipe = load_recipe(path, overrides, note=lambda line: print(line, file=sys.stderr))
     if not args.no_figures:
         figures.require_matplotlib()
     folder = args.out or Path("runs") / recipe.name
-    if not args.resume and same_file(args.recipe, folder / "recipe.toml"):
-        raise BadInput(f"{args.recipe} would be overwritten by its own run; choose another --out")
+    if not args.resume and same_file(path, folder / "recipe.toml"):
+        raise BadInput(f"{path} would be overwritten by its own run; choose another --out")
     base = _base(recipe)
     require_tracking(recipe)
     with _alone(folder):

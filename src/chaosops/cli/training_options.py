@@ -9,7 +9,12 @@ from chaosops.cli.readers import Parser, whole
 
 
 def train_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipe", type=Path, metavar="RECIPE.toml")
+    parser.add_argument(
+        "recipe",
+        nargs="?",
+        metavar="RECIPE",
+        help="name of a recipe that ships, or path of a TOML file (default: list the names)",
+    )
     parser.add_argument(
         "--set",
         action="append",
@@ -28,32 +33,12 @@ def train_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-figures", action="store_true", help="draw no learning curve")
 
 
-def bundle_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("recipes", nargs="*", type=Path, metavar="RECIPE.toml")
-    parser.add_argument("--out", type=Path, required=True, help="an empty folder for the parts")
-    parser.add_argument("--base", type=Path, help="a model's folder (default: the embedded one)")
-    parser.add_argument("--no-base", action="store_true", help="leave the model out")
-    parser.add_argument(
-        "--adapter",
-        type=Path,
-        action="append",
-        default=[],
-        help="an adapter's folder to start from",
-    )
-    parser.add_argument("--wheels", type=Path, help="a folder of wheels to install there")
-    parser.add_argument("--part-mb", type=float, default=55, help="(default: %(default)s)")
-
-
 def jobs_commands(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(metavar="WHAT", required=True, dest="what", parser_class=Parser)
-
-    def kind(name: str, text: str) -> argparse.ArgumentParser:
-        sub = kinds.add_parser(name, help=text, description=text)
-        sub.add_argument("--namespace", default="", help="whose jobs (default: yours)")
-        return sub
-
-    launch = kind("launch", "start a job for each recipe, and follow them")
-    launch.add_argument("recipes", nargs="+", type=Path, metavar="RECIPE.toml")
+    text = "start a job for each recipe; follow them with: hf jobs"
+    launch = kinds.add_parser("launch", help=text, description=text)
+    launch.add_argument("--namespace", default="", help="whose jobs (default: yours)")
+    launch.add_argument("recipes", nargs="+", metavar="RECIPE", help="names or TOML files")
     launch.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="as for train; for all"
     )
@@ -76,10 +61,11 @@ def jobs_commands(parser: argparse.ArgumentParser) -> None:
         "--secret", action="append", default=[], metavar="NAME", help="variable to pass unseen"
     )
     launch.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
-    launch.add_argument("--dry-run", action="store_true", help="print the calls, send nothing")
-    launch.add_argument("--no-follow", action="store_true", help="start them and return")
-    for name, text in (("follow", "watch jobs to their end"), ("cancel", "stop jobs")):
-        kind(name, text).add_argument("jobs", nargs="+", metavar="[OWNER/]ID")
+    launch.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="print the jobs as JSON, secrets masked; send nothing",
+    )
 
 
 def publish_options(parser: argparse.ArgumentParser) -> None:

@@ -13,13 +13,14 @@ from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.findings import Finding
 from chaosops.evaluation.journal import JOURNAL_NAME
-from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
+from chaosops.evaluation.results import COMPRESSED_NAME, DERIVED, RESULTS_NAME, Results
 from chaosops.evaluation.secret import Secret, read_secret
 from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
 from chaosops.report.written import derived_files, judged
 
 _EVERY_S = 3.0
+_EVALUATION = (RESULTS_NAME, COMPRESSED_NAME, JOURNAL_NAME)
 _SHOWN = 50  # findings of one place; --json has all
 
 
@@ -45,12 +46,12 @@ def execute(args: argparse.Namespace) -> int:
 def _places(given: Path) -> Iterator[Path]:
     """Folders of evaluations and single recordings under what was named."""
     if given.is_file():
-        yield given.parent if given.name in (RESULTS_NAME, JOURNAL_NAME) else given
+        yield given.parent if given.name in _EVALUATION else given
         return
     if not given.is_dir():
         raise BadInput(f"cannot read {given}: no such file or folder")
     files = sorted(path for path in given.rglob("*.json*") if path.is_file())
-    folders = {path.parent for path in files if path.name in (RESULTS_NAME, JOURNAL_NAME)}
+    folders = {path.parent for path in files if path.name in _EVALUATION}
     recordings = [path for path in files if path.stem.isdigit()]
     if not folders and not recordings:
         raise BadInput(
@@ -71,7 +72,7 @@ def _skipped(given: Path) -> list[str]:
             notes.append(f"{folder} is a link to a folder: not verified, name it to verify it")
             continue
         held = {path.name for path in folder.iterdir()}
-        if held.isdisjoint((RESULTS_NAME, JOURNAL_NAME)) and (left := held & set(DERIVED)):
+        if held.isdisjoint(_EVALUATION) and (left := held & set(DERIVED)):
             files = ", ".join(sorted(left))
             notes.append(f"{folder} holds {files} without {RESULTS_NAME}: not verified")
     return notes

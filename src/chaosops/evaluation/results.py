@@ -21,6 +21,7 @@ from chaosops.evaluation.statistics import mean, mean_ci95
 PACKED_COMMIT = "COMMIT"
 
 RESULTS_NAME = "results.json"
+COMPRESSED_NAME = RESULTS_NAME + ".xz"  # the same file, as the package ships it
 # The files beside it that follow from it.
 DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 

@@ -39,7 +39,7 @@ from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
 from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
-from chaosops.evaluation.stored import Line, read_journal, read_results
+from chaosops.evaluation.stored import Line, read_journal, read_results, results_file
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
@@ -71,12 +71,12 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     """An evaluation: results.json with the files beside it, its journal, or both."""
     report = Report(folder)
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
-    if not (folder / RESULTS_NAME).is_file():
+    if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
         _verify_stopped(report, *journal, progress)
         report.findings += _unwanted(folder, DERIVED)
         return report
-    manifest, lines = read_results(folder / RESULTS_NAME)
+    manifest, lines = read_results(folder)
     report.head = manifest["chain"].get("head")
     report.findings += results_chain(manifest, lines)
     if journal is None:
@@ -94,7 +94,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
 
 def stored_results(folder: Path, progress: Progress) -> Results:
     """The results in ``folder``, played again; refused where an episode was changed."""
-    manifest, lines = read_results(folder / RESULTS_NAME)
+    manifest, lines = read_results(folder)
     report = Report(folder)
     report.findings += results_chain(manifest, lines)
     report.findings += check_manifest(RESULTS_NAME, manifest, lines)
@@ -118,10 +118,10 @@ def _verify_stopped(
 
 def verify_private(report: Report, secret: Secret) -> None:
     """A submission to a private split: are the signature and the seeds those of the secret?"""
-    if not (report.place / RESULTS_NAME).is_file():
+    if results_file(report.place) is None:
         report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
         return
-    manifest, lines = read_results(report.place / RESULTS_NAME)
+    manifest, lines = read_results(report.place)
     problems = signature_problems(report.place, secret)
     report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
     seeds = mapping_problems(manifest, lines, secret)

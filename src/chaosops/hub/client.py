@@ -1,20 +1,19 @@
-"""What jobs and publishing share: the library, the token, errors in one line, rehearsed calls."""
+"""What jobs and publishing share: the library, the token, errors in one line."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.loopback import PROXY_VARIABLES
 
 MASK = "***"
 LOGIN = "log in with: hf auth login, or set HF_TOKEN"
-_TIMEOUT_S = 120.0  # without it, a server that says nothing is waited for for ever
+_TIMEOUT_S = 120.0  # the library has none
 _REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _CURES = {
     401: f"the token is wrong or has expired; {LOGIN}",
@@ -30,8 +29,7 @@ class HubError(ChaosOpsError):
 
 
 def require_hub(work: str) -> Any:
-    """``huggingface_hub``, imported when it is needed and not before. Of itself it would also
-    ask the hub which tools call it; only what a command is for shall be sent."""
+    """Import ``huggingface_hub`` with its telemetry off."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         import huggingface_hub
@@ -41,7 +39,7 @@ def require_hub(work: str) -> Any:
 
 
 def endpoint() -> str:
-    """The library reads this once, on import; we read it when it is used."""
+    """Read at every use: the library reads it once, on import."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
 
 
@@ -61,7 +59,7 @@ def open_api(work: str, token: str | None) -> Any:
     hub = require_hub(work)
     with told_in_one_line(work, [token]):
         hub.utils.get_session().timeout = _TIMEOUT_S
-    hub.utils.logging.set_verbosity_error()  # what is tried again is told by us
+    hub.utils.logging.set_verbosity_error()  # errors are reported by us
     return hub.HfApi(endpoint=endpoint(), token=token or False)
 
 
@@ -88,7 +86,7 @@ def scrubbed(text: str, secrets: Iterable[str | None]) -> str:
 
 @contextmanager
 def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[None]:
-    """Whatever goes wrong between us and the hub becomes a ``HubError`` that says what to do."""
+    """Turn any error between us and the hub into a ``HubError`` that says what to do."""
     hub = require_hub(work)
     import httpx2
 
@@ -107,11 +105,9 @@ def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[
         said = ": ".join(
             dict.fromkeys(str(each).rstrip(".") or type(each).__name__ for each in (error, cause))
         )
-        cure = (
-            f"check the connection to {endpoint()}"
-            if is_passing(error) or is_passing(cause)
-            else ""
-        )
+        network = (httpx2.HTTPError, ConnectionError, TimeoutError)
+        is_network = isinstance(error, network) or isinstance(cause, network)
+        cure = f"check the connection to {endpoint()}" if is_network else ""
         raise HubError(_line(f"{work}: {said}", cure, secrets)) from None
     except ImportError as error:  # a kind of proxy that needs another package
         cure = f"change {PROXY_VARIABLES}"
@@ -121,58 +117,3 @@ def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[
 def _line(text: str, cure: str, secrets: Iterable[str | None]) -> str:
     flat = " ".join(text.split()).rstrip(".;")
     return scrubbed(f"{flat}; {cure}" if cure else flat, secrets)
-
-
-def is_passing(error: Exception) -> bool:
-    """Worth another try: a network or a server out of order, not a refusal."""
-    hub = require_hub("the hub")
-    import httpx2
-
-    if isinstance(error, hub.errors.HfHubHTTPError):
-        status: int = error.response.status_code
-        return status >= 500 or status in (408, 429)
-    return isinstance(error, httpx2.HTTPError | ConnectionError | TimeoutError)
-
-
-class Call(NamedTuple):
-    """A request as it would be sent."""
-
-    method: str
-    url: str
-    body: Any
-
-    def shown(self) -> str:
-        """With secrets masked."""
-        body = self.body
-        if isinstance(body, dict) and "secrets" in body:
-            body = {**body, "secrets": dict.fromkeys(body["secrets"], MASK)}
-        lines = [f"{self.method} {self.url}", f"Authorization: Bearer {MASK}"]
-        if body is not None:
-            lines.append(json.dumps(body, indent=1))
-        return "\n".join(lines)
-
-
-class _Stopped(Exception):
-    pass
-
-
-def rehearse(work: Callable[[], object]) -> Call:
-    """The request that the library makes in ``work``, caught just before it is sent."""
-    with told_in_one_line("the hub"):
-        session = require_hub("the hub").utils.get_session()
-    caught: list[Call] = []
-
-    def stop(request: Any) -> None:
-        body = json.loads(request.content) if request.content else None
-        caught.append(Call(request.method, str(request.url), body))
-        raise _Stopped
-
-    hooks = session.event_hooks
-    session.event_hooks = {**hooks, "request": [stop]}
-    try:
-        work()
-    except _Stopped:
-        pass
-    finally:
-        session.event_hooks = hooks
-    return caught[-1]

@@ -12,13 +12,14 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.results import RESULTS_NAME
 from chaosops.evaluation.statistics import mean, mean_ci95
+from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
 from chaosops.report.tables import by_seat
 
-RESULTS = "results.json"
 MONITOR = "monitor.json"
 OURS = "**this adapter**"
 
@@ -44,9 +45,9 @@ class Evaluated:
 def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
     """Results of the adapter in this folder. Those of another are refused: a card must not
     show numbers of somebody else."""
-    path = given / RESULTS if given.is_dir() else given
-    if not path.is_file():
-        raise BadInput(f"cannot read results {path}: it is no file; {cure}")
+    path = results_file(given) if given.is_dir() else given
+    if path is None or not path.is_file():
+        raise BadInput(f"cannot read results {path or given / RESULTS_NAME}: it is no file; {cure}")
     found = read_object(path, "results")
     try:
         manifest, episodes = found["manifest"], found["episodes"]

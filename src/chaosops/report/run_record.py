@@ -13,7 +13,8 @@ from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object, read_text
 from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.report.training_figures import read_metrics
-from chaosops.training.recipe import Recipe, load_recipe
+from chaosops.training.recipe import Recipe
+from chaosops.training.recipe_files import load_recipe
 from chaosops.training.run_folder import METRICS
 
 RECIPE = "recipe.toml"

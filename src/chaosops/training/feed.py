@@ -16,7 +16,6 @@ from chaosops.core.errors import BadInput
 from chaosops.training.encoder import read_states_of
 from chaosops.training.learner import Learner
 from chaosops.training.lookahead import value_looks
-from chaosops.training.own_play import own_states
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
 from chaosops.training.states import State
@@ -46,7 +45,7 @@ def through(recipe: Recipe, position: Position) -> float:
 
 
 def depends_on_weights(recipe: Recipe) -> bool:
-    return recipe.finish in ("policy", "lookahead")
+    return recipe.continuation == "lookahead"
 
 
 class Feed:
@@ -64,7 +63,7 @@ class Feed:
         coming = self._order(at.window, at.computed)
         while through(self._recipe, at) < 1.0:
             later = self._order(at.window + 1, at.began)
-            batches = self._cut(self._states(coming, at), at.window)
+            batches = self._cut(self._states(coming), at.window)
             count = self._ranks.least(len(batches))
             if not count:
                 raise BadInput("a window without a single lesson: raise window, or role_shares")
@@ -91,20 +90,14 @@ class Feed:
         return range(first + ranks.rank, first + self._recipe.window, ranks.size)
 
     def _order(self, window: int, progress: float) -> list[Future[list[State]]]:
-        if self._recipe.finish == "policy":
-            return []
         return [
             self._pool.submit(read_states_of, self._recipe, index, progress)
             for index in self._indices(window)
         ]
 
-    def _states(self, coming: list[Future[list[State]]], at: Position) -> list[State]:
-        if self._recipe.finish == "policy":
-            indices = self._indices(at.window)
-            states = own_states(self._learner, self._recipe, indices, at.computed)
-            return self._learner.encode.read(states)
+    def _states(self, coming: list[Future[list[State]]]) -> list[State]:
         states = [state for future in coming for state in future.result()]
-        if self._recipe.finish == "lookahead":
+        if self._recipe.continuation == "lookahead":
             return value_looks(self._learner, states)
         return states
 

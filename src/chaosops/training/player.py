@@ -8,7 +8,6 @@ from typing import Any
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.decision import Decision
-from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.protocol import DecisionRequest
@@ -18,14 +17,13 @@ from chaosops.training.learner import LABELS, Learner
 
 
 class LearnerPolicy:
-    """Greedy, or drawing by its own probabilities from the episode's seed."""
+    """Takes its likeliest action."""
 
     sees_truth = False
 
-    def __init__(self, learner: Learner, *, draws: bool = False) -> None:
+    def __init__(self, learner: Learner) -> None:
         self.name = "learner"
         self._learner = learner
-        self._draws = draws
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "model", "policy": self.name, "sees_truth": False, "format": "menu"}
@@ -38,15 +36,7 @@ class LearnerPolicy:
     def _decision(self, request: DecisionRequest, row: Sequence[float]) -> Decision:
         choices = menu(request.view)
         chances = {label: row[LABELS.index(label)] for label in choices}
-        if self._draws:
-            draw, chosen = Dice(request.key).unit(), "A"
-            for label, chance in chances.items():
-                chosen = label
-                draw -= chance
-                if draw <= 0:
-                    break
-        else:
-            chosen = max(chances, key=chances.__getitem__)
+        chosen = max(chances, key=chances.__getitem__)
         suspicion = None
         if request.view.role is Role.OVERSIGHT:
             now = {

@@ -10,7 +10,8 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.inputs import read_object, read_text
 from chaosops.training.ranks import Ranks
-from chaosops.training.recipe import Recipe, load_recipe
+from chaosops.training.recipe import Recipe
+from chaosops.training.recipe_files import load_recipe
 
 METRICS = "metrics.jsonl"
 START = "start.json"  # what the learner was when the run began

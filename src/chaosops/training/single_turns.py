@@ -148,7 +148,7 @@ def _worth(recipe: Recipe, key: TurnKey, action: Action) -> Mapping[str, float]:
     env = _envs(recipe, key.episode, key.progress)[key.turn].fork()
     rollout = Rollout(env, _oracle())
     rollout.episode.turns.append(env.play(Decision(action)))
-    while recipe.finish == "oracle" and not env.over:
+    while recipe.continuation == "oracle" and not env.over:
         advance([rollout])
     return rollout.episode.rubric_totals
 

@@ -87,31 +87,33 @@ def states_of(recipe: Recipe, index: int, progress: float = 0.0) -> list[State]:
     return states
 
 
-def state_at(env: Env, choices: dict[str, Action], finish: Team, recipe: Recipe) -> State | None:
+def state_at(
+    env: Env, choices: dict[str, Action], continuation: Team, recipe: Recipe
+) -> State | None:
     """None where every action is worth the same: there is nothing to learn."""
-    if recipe.finish == "none":
+    if recipe.continuation == "none":
         returns = {label: _step_alone(env, action) for label, action in choices.items()}
     else:
-        returns = counterfactual_returns(env, choices, finish)
-    looks = later_turns(env, choices, finish) if recipe.finish == "lookahead" else {}
+        returns = counterfactual_returns(env, choices, continuation)
+    looks = later_turns(env, choices, continuation) if recipe.continuation == "lookahead" else {}
     read = [look.then for look in looks.values() if look.then]
     if all(len(set(gains.values())) == 1 for gains in (returns, *(turn.gains for turn in read))):
         return None
     return _state(env, returns, looks)
 
 
-def later_turns(env: Env, choices: dict[str, Action], finish: Team) -> dict[str, Look]:
+def later_turns(env: Env, choices: dict[str, Action], continuation: Team) -> dict[str, Look]:
     """Actions that are worth what somebody makes of them: an audit, what Oversight does on its
     next turn; what the SRE says, what the Developer does on its own."""
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
-        return {label: _later(env, a, finish, Role.OVERSIGHT) for label, a in audits.items()}
+        return {label: _later(env, a, continuation, Role.OVERSIGHT) for label, a in audits.items()}
     if env.role is not Role.SRE or not env.view.rules.is_company:
         return {}
     looks = {}
     gains: Mapping[str, float] | None = None
     for label, action in choices.items():
-        looks[label] = look = _later(env, action, finish, Role.DEV, gains)
+        looks[label] = look = _later(env, action, continuation, Role.DEV, gains)
         if look.then:
             # Words change what is read, not what any repair is worth.
             gains = look.then.gains
@@ -121,19 +123,19 @@ def later_turns(env: Env, choices: dict[str, Action], finish: Team) -> dict[str,
 def _later(
     env: Env,
     action: Action,
-    finish: Team,
+    continuation: Team,
     reader: Role,
     gains: Mapping[str, float] | None = None,
 ) -> Look:
     fork = env.fork()
-    rollout = Rollout(fork, finish)
+    rollout = Rollout(fork, continuation)
     before = fork.play(Decision(action)).score.total
     while not fork.over and fork.role is not reader:
         advance([rollout])
     before += rollout.episode.reward
     if fork.over:
         return Look(before, None)
-    gains = gains or counterfactual_returns(fork, menu(fork.view), finish)
+    gains = gains or counterfactual_returns(fork, menu(fork.view), continuation)
     return Look(before, _state(fork, gains, {}))
 
 

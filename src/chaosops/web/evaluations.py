@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chaosops.core.chain import read_json
+from chaosops.core.errors import BadInput
+from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME
+from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.spec import without_password
 from chaosops.report import monitor_tables, tables
 from chaosops.report.evaluated import recounted_summary
@@ -20,10 +24,10 @@ from chaosops.web.redaction import unreadable
 from chaosops.web.wire import status_words
 
 VARIABLE = "CHAOSOPS_RESULTS"
+RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SHIPPED = "chaosops.trained"
 _CURE = "chaosops verify says what is not as it was written"
 _DEPTH = 3
-_HEAD = 1 << 20
 # The part of a policy name that says how a model was run.
 _HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
 FIGURES = {
@@ -51,11 +55,11 @@ def results_folders() -> list[Path]:
     return [*shipped, *named]
 
 
-def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
+def folders_with(names: Sequence[str], among: Sequence[Path]) -> list[Folder]:
     found: dict[Path, Folder] = {}
     for place in among:
         for path in _walk(place, _DEPTH):
-            if (path / name).is_file() and path.resolve() not in found:
+            if any((path / name).is_file() for name in names) and path.resolve() not in found:
                 key = blake2b(str(path.resolve()).encode(), digest_size=6).hexdigest()
                 inner = path.relative_to(place)
                 title = place.name if inner == Path(".") else str(inner)
@@ -64,7 +68,7 @@ def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
 
 
 def read_evaluations(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return in_order([read_evaluation(folder) for folder in folders_with("results.json", among)])
+    return in_order([read_evaluation(folder) for folder in folders_with(RESULTS, among)])
 
 
 def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -92,10 +96,10 @@ def _walk(place: Path, depth: int) -> Iterator[Path]:
 def read_evaluation(folder: Folder) -> dict[str, Any]:
     head = {"key": folder.key, "title": folder.title}
     try:
-        manifest = read_manifest(folder.path / "results.json")
+        manifest, episodes = _results(folder.path)
         labels = short_names(list(manifest["policies"]))
         rows = _read(folder.path / "summary.json")
-        _require_own(folder.path, rows, all_figures="chain" in manifest)
+        _require_own(folder.path, rows, episodes, all_figures="chain" in manifest)
         summary = _labelled(rows, labels)
         body = {
             "manifest": _manifest(manifest, labels),
@@ -105,15 +109,20 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
             "warnings": _warnings(folder.path / "table.md"),
             "figures": figures_of(folder.path),
         }
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, BadInput, ValueError, KeyError, TypeError) as error:
         return {**head, "error": unreadable(error)}
     return {**head, **body}
 
 
-def _require_own(path: Path, rows: Sequence[Mapping[str, Any]], *, all_figures: bool) -> None:
+def _require_own(
+    path: Path,
+    rows: Sequence[Mapping[str, Any]],
+    episodes: Sequence[Mapping[str, Any]],
+    *,
+    all_figures: bool,
+) -> None:
     """Refuse figures that contradict the episodes. Earlier versions computed intervals in another
     way, so their intervals are not compared."""
-    episodes = read_json((path / "results.json").read_text(encoding="utf-8"))["episodes"]
     own = json.loads(json.dumps(recounted_summary(episodes)))
     if len(own) != len(rows):
         raise ValueError(f"summary.json is not of these episodes; {_CURE}")
@@ -152,15 +161,9 @@ def figures_of(path: Path) -> list[dict[str, str]]:
     ]
 
 
-def read_manifest(path: Path) -> Mapping[str, Any]:
-    """Read the head of a results file only: the turns of all episodes follow it."""
-    with path.open(encoding="utf-8") as file:
-        head = without_password(file.read(_HEAD))
-    _, _, rest = head.partition('"manifest":')
-    found, _ = json.JSONDecoder().raw_decode(rest.lstrip())
-    if not isinstance(found, dict):
-        raise ValueError("the manifest is no object")
-    return found
+def _results(folder: Path) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
+    content = read_object(results_file(folder) or folder / RESULTS_NAME, "results")
+    return json.loads(without_password(json.dumps(content["manifest"]))), content["episodes"]
 
 
 def _read(path: Path) -> Any:

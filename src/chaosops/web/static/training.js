@@ -118,7 +118,7 @@ showReports("training", "runs", run, ({ variable }) =>
   emptyState(
     "No training run here yet",
     `Train an adapter, then start the server with its folder in ${variable}:`,
-    "chaosops train recipes/menu_first.toml --out runs/menu_first",
+    "chaosops train menu_first --out runs/menu_first",
     `export ${variable}=runs`,
   ),
 );
