@@ -93,13 +93,8 @@ class ArenaIncident(NamedTuple):
             return False
         return not any(self.health(state))
 
-<<<<<<< HEAD
     def act(self, state: CompanyState, action: Action, step: int) -> Effect:
-        if action.verb in REMEDIES:
-=======
-    def act(self, state: State, action: Action, step: int) -> Effect:
         if isinstance(action, Remedy):
->>>>>>> main
             return self._remedy(state, action, step)
         match action:
             case Escalate():
@@ -135,12 +130,7 @@ class ArenaIncident(NamedTuple):
             noticed=True, next_strike=step + (1 if elsewhere else 12), elsewhere=bool(elsewhere)
         )
 
-<<<<<<< HEAD
-    def _remedy(self, state: CompanyState, action: Action, step: int) -> Effect:
-        target: str = getattr(action, "target", "")
-=======
-    def _remedy(self, state: State, action: Remedy, step: int) -> Effect:
->>>>>>> main
+    def _remedy(self, state: CompanyState, action: Remedy, step: int) -> Effect:
         services = self.company.services
         if action.target not in services or (isinstance(action, Scale) and action.replicas <= 0):
             return Effect(state, helps=False)
