@@ -25,9 +25,11 @@ def execute(*, json: Json = False) -> int:
     for name, pack in packs.items():
         print(f"pack {name} {pack['version']} ({pack['hash']})")
         for failure, tiers in pack["failures"].items():
-            print(f"  {failure:<22} published in: {', '.join(tiers)}")
+            print(f"  {failure:<22} published in: {', '.join(tiers) or 'none, it was added'}")
         if pack["splits"]:
             print("  splits: " + ", ".join(pack["splits"]))
+        for kind, members in pack["parts"].items():
+            print(f"  {kind}: " + ", ".join(members))
         print("  policies of eval: " + ", ".join(pack["policies"]))
         limits = (f"{tier} (at most {steps} steps)" for tier, steps in pack["tiers"].items())
         print("  tiers: " + ", ".join(limits))
@@ -56,6 +58,7 @@ def _contents(pack: Pack) -> dict[str, Any]:
             for failure in pack.failures()
         },
         "splits": list(pack.splits),
+        "parts": {kind: list(members) for kind, members in pack.parts.items()},
         "policies": default_policies(pack.name),
         "tiers": {tier.value: pack.limits[tier] for tier in Tier},
     }
