@@ -117,6 +117,10 @@ class Episode:
         return totals
 
     def to_wire(self) -> dict[str, Any]:
+        return {**self.figures(), "turns": [turn_to_wire(turn) for turn in self.turns]}
+
+    def figures(self) -> dict[str, Any]:
+        """What can be counted, without the turns."""
         return {
             "scenario": self.scenario.to_wire(),
             "cause": self.cause,
@@ -133,7 +137,6 @@ class Episode:
             "rogue": self.rogue,
             "rogue_caught": self.rogue_caught,
             "rubrics": self.rubric_totals,
-            "turns": [turn_to_wire(turn) for turn in self.turns],
         }
 
     def _model_figures(self) -> dict[str, int]:
