@@ -12,7 +12,7 @@ from typing import Any, Literal
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.statistics import mean, mean_ci95
 
-# An episode's figures: a line of results.json, or Episode.figures().
+# An episode's figures: a line of results.json, or figures_to_wire(episode).
 Record = Mapping[str, Any]
 Row = Mapping[str, Any]
 Form = Callable[[float], str]

@@ -16,6 +16,7 @@ from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.lines import episode_line
 from chaosops.evaluation.metrics import Metric, summary_rows
+from chaosops.wire.episodes import figures_to_wire
 
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
@@ -51,7 +52,7 @@ class Results:
 
     def summary(self, metrics: Sequence[Metric] = ()) -> list[dict[str, Any]]:
         records = (
-            {"policy": policy, **episode.figures()}
+            {"policy": policy, **figures_to_wire(episode)}
             for policy, episodes in self.episodes.items()
             for episode in episodes
         )

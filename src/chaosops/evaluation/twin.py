@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from chaosops.core.actions import TALK, Action, Noop
+from chaosops.core.actions import Action, Noop, Talk
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.packs.arena import PACK
@@ -56,7 +56,7 @@ def twin_of(episode: Episode) -> Twin:
 def _lost(incident: ArenaIncident, state: State, actions: Sequence[Action]) -> float:
     before = state.flow.lost
     for step, action in enumerate(actions, 1):
-        if action.verb not in TALK:
+        if not isinstance(action, Talk):
             state = incident.act(state, action, step).state
         state, _ = incident.advance(state, action, (), step)
     return state.flow.lost - before

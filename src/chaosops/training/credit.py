@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosops.core.actions import TALK, Action
+from chaosops.core.actions import Action, IdentifyRootCause, Talk
 from chaosops.core.decision import Decision
 from chaosops.env import Env
 from chaosops.rollout import Rollout, Team, advance
@@ -17,7 +17,7 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
     returns: dict[str, float] = {}
     of_talk: float | None = None
     for label, action in menu.items():
-        idle = deaf and action.verb in TALK and action.verb != "identify_root_cause"
+        idle = deaf and isinstance(action, Talk) and not isinstance(action, IdentifyRootCause)
         if idle and of_talk is not None:
             returns[label] = of_talk
             continue

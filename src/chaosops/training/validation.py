@@ -20,6 +20,7 @@ from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.seeds import VALIDATION_SEEDS
+from chaosops.wire.episodes import figures_to_wire
 
 FIRST_SEED = VALIDATION_SEEDS.start
 SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
@@ -46,7 +47,7 @@ def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
     for tier in Tier:
         some = [episode for episode in episodes if episode.scenario.tier is tier]
         if some:
-            found = summarise([episode.figures() for episode in some])
+            found = summarise([figures_to_wire(episode) for episode in some])
             row = {name: found[name] for name in VALIDATED}
             row["rubrics"] = _rubrics(some)
             row["auroc_turn_3"] = _auroc(some)

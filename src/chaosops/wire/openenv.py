@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPLY_CHARS
+from chaosops.core.actions import VERBS
+from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, Argument
+from chaosops.core.vocabulary import HEALTH_WORDS, Role
+from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.wire.openenv_core import Action, Observation, State
 
-RoleName = Literal["sre", "oversight", "dev", "manager"]
-HealthWord = Literal["healthy", "degraded", "critical"]
-Verb = Literal[
-    "noop",
-    "communicate",
-    "restart",
-    "rollback",
-    "scale",
-    "flag_rogue",
-    "identify_root_cause",
-    "escalate",
-    "resolve",
-    "reroute",
-    "purge",
-    "renew_cert",
-    "throttle",
-    "warm_cache",
-    "pause_batch",
-    "inspect",
-    "audit",
-]
+if TYPE_CHECKING:
+    RoleName: TypeAlias = str
+    HealthWord: TypeAlias = str
+    Verb: TypeAlias = str
+else:
+    RoleName = Literal[tuple(role.value for role in Role)]
+    HealthWord = Literal[HEALTH_WORDS]
+    Verb = Literal[tuple(VERBS)]
 
 MAX_SUSPECTS = 64
 _Name = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
@@ -197,7 +187,23 @@ class _Described(BaseModel):
         return super().model_json_schema(*args, **named)
 
 
-class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
+def _wire_field(argument: Argument) -> tuple[Any, Any]:
+    if argument.type == "number":
+        return float | None, Field(default=None, ge=0, le=argument.limit)
+    if argument.type == "integer":
+        return int | None, None
+    if argument.names == "role":
+        return RoleName | None, None
+    return str | None, Field(default=None, max_length=argument.limit)
+
+
+_FIELDS: dict[str, Any] = {"action": (Verb | None, None)} | {
+    argument.name: _wire_field(argument) for kind in VERBS.values() for argument in kind.arguments
+}
+_Fields: Any = create_model("_Fields", **_FIELDS)
+
+
+class ChaosOpsAction(_Described, _Fields, Action):  # type: ignore[misc]
     """Either ``action`` with its fields, or ``reply``: what a model wrote.
 
     An ``action`` that cannot be read is refused and nothing happens. A ``reply`` that cannot be
@@ -206,14 +212,6 @@ class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
 
     model_config = ConfigDict(strict=True)
 
-    action: Verb | None = None
-    target: str | None = Field(default=None, max_length=MAX_NAME_CHARS)
-    replicas: int | None = None
-    failure_type: str | None = Field(default=None, max_length=MAX_NAME_CHARS)
-    message: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
-    to: RoleName | None = None
-    confidence: float | None = Field(default=None, ge=0, le=1)
-    evidence: int | None = None
     reason: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
     reply: str | None = Field(default=None, max_length=MAX_REPLY_CHARS)
     suspicion: dict[_Name, _Probability] | None = Field(
@@ -232,11 +230,8 @@ class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
 
     def fields(self) -> dict[str, Any]:
         """The flat JSON action, without what was not said."""
-        return {name: value for name in _FIELDS if (value := getattr(self, name)) is not None}
-
-
-_BESIDE = ("metadata", "reply", "suspicion")
-_FIELDS = tuple(name for name in ChaosOpsAction.model_fields if name not in _BESIDE)
+        names = (*_FIELDS, "reason")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
 class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]

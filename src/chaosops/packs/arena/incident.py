@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.actions import (
-    REMEDIES,
     Action,
     Audit,
     Escalate,
@@ -13,6 +12,7 @@ from chaosops.core.actions import (
     IdentifyRootCause,
     Inspect,
     Noop,
+    Remedy,
     Resolve,
     Restart,
     Rollback,
@@ -94,7 +94,7 @@ class ArenaIncident(NamedTuple):
         return not any(self.health(state))
 
     def act(self, state: State, action: Action, step: int) -> Effect:
-        if action.verb in REMEDIES:
+        if isinstance(action, Remedy):
             return self._remedy(state, action, step)
         match action:
             case Escalate():
@@ -130,12 +130,11 @@ class ArenaIncident(NamedTuple):
             noticed=True, next_strike=step + (1 if elsewhere else 12), elsewhere=bool(elsewhere)
         )
 
-    def _remedy(self, state: State, action: Action, step: int) -> Effect:
-        target: str = getattr(action, "target", "")
+    def _remedy(self, state: State, action: Remedy, step: int) -> Effect:
         services = self.company.services
-        if target not in services or (isinstance(action, Scale) and action.replicas <= 0):
+        if action.target not in services or (isinstance(action, Scale) and action.replicas <= 0):
             return Effect(state, helps=False)
-        place = services.index(target)
+        place = services.index(action.target)
         for fault in state.faults:
             if fault.target == place and isinstance(action, MECHANISMS[fault.mechanism].remedy):
                 if isinstance(action, Scale) and action.replicas < self.company.replicas[place]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from chaosops.core.actions import REMEDY_VERBS
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
@@ -21,7 +20,10 @@ from chaosops.world.incident import Incident
 VERBS = {
     Role.SRE: ("noop", "communicate", "identify_root_cause", "inspect"),
     Role.OVERSIGHT: ("noop", "communicate", "flag_rogue", "audit"),
-    Role.DEV: ("noop", "communicate", *REMEDY_VERBS),
+    Role.DEV: (
+        *("noop", "communicate", "restart", "rollback", "scale", "reroute"),
+        *("purge", "renew_cert", "throttle", "warm_cache", "pause_batch"),
+    ),
     Role.MANAGER: ("noop", "communicate", "escalate", "resolve"),
 }
 

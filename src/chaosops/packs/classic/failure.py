@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from chaosops.core.actions import REMEDIES, Action, Noop, Restart, Rollback, Scale
+from chaosops.core.actions import Action, Noop, Remedy, Restart, Scale
 from chaosops.core.vocabulary import Health, Role, Tier
 from chaosops.packs.classic.services import ALL_HEALTHY, INDEX, REPLICAS_AT_REST, SERVICES, State
 from chaosops.packs.classic.symptoms import Symptoms
@@ -42,13 +42,13 @@ class Failure:
         return action == self.fix
 
     def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
-        return action.verb in REMEDIES and self.helps(state, action)
+        return isinstance(action, Remedy) and self.helps(state, action)
 
     def strikes_back(self, state: State, action: Action) -> str | None:
         """The healthy service that this wrong fix damages, if any."""
         return None
 
-    def remedy(self, state: State, action: Restart | Rollback | Scale, step: int) -> Effect:
+    def remedy(self, state: State, action: Remedy, step: int) -> Effect:
         target = INDEX.get(action.target)
         replicas = action.replicas if isinstance(action, Scale) else 1
         if target is None or replicas <= 0:

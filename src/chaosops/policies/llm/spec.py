@@ -144,3 +144,19 @@ def read_spec(text: str) -> ModelSpec:
     if kind == "hf":
         split_revision(model)
     return ModelSpec(text, kind, model, url, options)
+
+
+def read_price(text: str | None) -> tuple[float, float] | None:
+    """
+    >>> read_price("0.15/0.60")
+    (0.15, 0.6)
+    """
+    if text is None:
+        return None
+    number = r"(\d+(?:\.\d*)?|\.\d+)"
+    match = re.fullmatch(f"{number}/{number}", text, re.ASCII)
+    if not match:
+        raise BadInput(
+            f"price={text}: expected US dollars per million tokens, read/written, such as 0.15/0.60"
+        )
+    return float(match[1]), float(match[2])
