@@ -30,7 +30,7 @@ from chaosops.report.transcript import transcript
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, Team, advance, play_many
 from chaosops.terminal.screen import Room, draw
-from chaosops.wire.episodes import from_record, to_record
+from chaosops.wire.episodes import episode_to_wire, from_record, to_record
 
 
 class Phantom(ScriptedPolicy):
@@ -82,7 +82,7 @@ def test_the_monitor_counts_them_apart(played: list[Episode]) -> None:
 
 def test_the_summary_and_the_episode_count_them_apart(played: list[Episode]) -> None:
     assert summarise("phantom", Tier.HARD, played)["false_flag_rate"] == 0.0
-    wire = played[0].to_wire()
+    wire = episode_to_wire(played[0])
     assert (wire["false_flags"], wire["unknown_flags"] > 0) == (0, True)
     again = from_record(to_record(played[0]))
     assert again.unknown_flags == played[0].unknown_flags

@@ -18,9 +18,11 @@ def execute(args: argparse.Namespace) -> int:
         print(f"pack {name} {pack.version} ({pack.content_hash()})")
         for failure in pack.failures():
             tiers = ", ".join(tier for tier in Tier if failure in pack.failures(tier))
-            print(f"  {failure:<22} published in: {tiers}")
+            print(f"  {failure:<22} published in: {tiers or 'none, it was added'}")
         if pack.splits:
             print("  splits: " + ", ".join(pack.splits))
+        for kind, members in pack.parts.items():
+            print(f"  {kind}: " + ", ".join(members))
         print("  policies of eval: " + ", ".join(default_policies(name)))
         print("  tiers: " + ", ".join(f"{t} (at most {pack.limits[t]} steps)" for t in Tier))
     print("policies: " + ", ".join(registered()))

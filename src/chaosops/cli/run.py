@@ -21,6 +21,7 @@ from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
 from chaosops.rollout import load_team, play
 from chaosops.version import VERSION
+from chaosops.wire.episodes import episode_to_wire
 from chaosops.wire.recordings import write_recording
 
 
@@ -62,7 +63,7 @@ def shown_prompts(episode: Episode) -> list[Chat]:
 
 
 def _wire(episode: Episode, manifest: dict[str, Any], prompts: list[Chat]) -> dict[str, Any]:
-    wire = {**manifest, **episode.to_wire()}
+    wire = {**manifest, **episode_to_wire(episode)}
     if episode.scenario.pack == "arena":
         wire["twin"] = twin_of(episode)._asdict()
     for turn, prompt in zip(wire["turns"], prompts, strict=False):

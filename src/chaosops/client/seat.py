@@ -11,15 +11,13 @@ from urllib.parse import urlsplit
 
 from chaosops.access.tokens import token_headers
 from chaosops.client.refusals import cure_of
-from chaosops.core.actions import Unreadable, to_wire
-from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
 from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import DecisionRequest, Policy
-from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.view import RoleView
+from chaosops.wire.decisions import sent_decision
 from chaosops.wire.views import read_rules, read_view
 
 MAX_MESSAGE_BYTES = 4_000_000
@@ -165,19 +163,9 @@ def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcom
     key = key_of("seat", seat.role, seed)
     while (turn := seat.wait()) is not None:
         decision = policy.decide([DecisionRequest(turn.view, key + turn.view.step * STRIDE)])[0]
-        seat.act(decision_to_wire(decision))
+        seat.act(sent_decision(decision))
     assert seat.outcome is not None
     return seat.outcome
-
-
-def decision_to_wire(decision: Decision) -> dict[str, Any]:
-    """A reply that could not be read goes out as it was written: the world answers it."""
-    if not isinstance(decision.action, Unreadable):
-        return to_wire(decision.action)
-    reply = "" if decision.exchange is None else decision.exchange.reply
-    if len(reply) > MAX_REPLY_CHARS:  # no server takes it; with the mark it stays unreadable
-        reply = reply[: MAX_REPLY_CHARS - 1] + "…"
-    return {"reply": reply}
 
 
 def _has_host(rest: str) -> bool:

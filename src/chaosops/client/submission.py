@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from chaosops.client.env_client import ChaosOpsEnv
-from chaosops.client.seat import decision_to_wire, socket_url
+from chaosops.client.seat import socket_url
 from chaosops.core.decision import Decision
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.wire.decisions import sent_decision
 from chaosops.wire.views import read_rules, read_view
 
 
@@ -54,7 +55,7 @@ def _play_episode(env: Any, token: str, policy: Policy, key: int) -> None:
 
 def _to_wire(decision: Decision, role: Role) -> dict[str, Any]:
     """With Oversight's suspicion, by which it is judged."""
-    wire = decision_to_wire(decision)
+    wire = sent_decision(decision)
     if role is Role.OVERSIGHT and decision.suspicion is not None:
         wire["suspicion"] = dict(decision.suspicion)
     return wire

@@ -17,8 +17,10 @@ from chaosops.core.actions import VERBS, Action
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.roles.prompt import user_prompt
 from chaosops.roles.schema import tool_schema
-from chaosops.server.episode import ServedEpisode, read_action
+from chaosops.server.episode import ServedEpisode
 from chaosops.server.mistakes import mistakes_logged
+from chaosops.wire.decisions import read_action
+from chaosops.wire.views import view_to_wire
 
 LOOK = "look"
 
@@ -85,7 +87,7 @@ def _shown(episode: ServedEpisode) -> CallToolResult:
         text = "The episode is over. " + json.dumps(found["debrief"])
     else:
         view = episode.env.view
-        found = {"done": False, "role": view.role.value, "view": view.to_wire()}
+        found = {"done": False, "role": view.role.value, "view": view_to_wire(view)}
         verbs = ", ".join(view.rules.verbs[view.role])
         text = f"It is the turn of {view.role}, who may: {verbs}.\n{user_prompt(view)}"
     return CallToolResult(content=[TextContent(type="text", text=text)], structuredContent=found)

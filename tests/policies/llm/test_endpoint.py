@@ -24,6 +24,7 @@ from chaosops.policies.llm.endpoint import EndpointPolicy
 from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
 from chaosops.policies.llm.spec import read_spec
 from chaosops.rollout import Team, play_many
+from chaosops.wire.episodes import episode_to_wire
 from tests.policies.llm.asking import decide, policy_at, requests_for
 from tests.policies.llm.faulty_server import (
     Behaviour,
@@ -99,7 +100,7 @@ def test_an_outage_in_the_middle_of_an_evaluation_changes_no_episode(
 
     def played(policy: EndpointPolicy) -> list[str]:
         episodes = play_many(scenarios, Team.of(policy))
-        return [json.dumps(episode.to_wire()) for episode in episodes]
+        return [json.dumps(episode_to_wire(episode)) for episode in episodes]
 
     options = f"+timeout=5+patience={OUTAGE_S * 3 + 20:g}"
     calm = policy_at(server, options)

@@ -25,6 +25,7 @@ from chaosops.report.tables import markdown_report
 from chaosops.roles.parse import parse_object
 from chaosops.roles.view import RoleView, project
 from chaosops.rollout import Team, play
+from chaosops.wire.episodes import episode_to_wire
 from tests.policies.llm.asking import policy_at
 from tests.policies.llm.faulty_server import Body, FaultyServer, Handler, answer, status
 
@@ -163,7 +164,7 @@ def test_lost_turns_are_counted_and_shown(monkeypatch: pytest.MonkeyPatch) -> No
     results = evaluate(["short"], [scenario])
     (episode,) = results.episodes["short"]
     assert episode.failed_turns == episode.steps == 6
-    assert episode.to_wire()["failed_turns"] == 6
+    assert episode_to_wire(episode)["failed_turns"] == 6
     report = markdown_report(results)
     assert "failed turns" in report
     assert "short lost 6 turns because its model could not answer" in report
