@@ -6,14 +6,21 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from chaosops.cli.output import print
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.findings import Finding
 from chaosops.evaluation.journal import JOURNAL_NAME
-from chaosops.evaluation.results import COMPRESSED_NAME, DERIVED, RESULTS_NAME, Results
+from chaosops.evaluation.results import (
+    COMPRESSED_NAME,
+    DERIVED,
+    MONITOR,
+    RESULTS_NAME,
+    SUMMARY,
+    Results,
+)
 from chaosops.evaluation.secret import Secret, read_secret
 from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
@@ -95,8 +102,9 @@ def _verify_place(place: Path) -> Report:
     if place.is_file():
         return verify_recording(place)
 
-    def derive(results: Results) -> dict[str, str]:
-        return derived_files(results, judged(results))
+    def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
+        monitors = judged(results, stored.get(MONITOR))
+        return derived_files(results, monitors, stored.get(SUMMARY))
 
     return verify_folder(place, derive, told_progress(place))
 
