@@ -4,8 +4,9 @@ Suspicion is what the model said, and nothing where it said nothing:
 
 - menu: the probabilities of the flags' labels among all labels in the likeliest first tokens
   that the server reports (``top_logprobs``); a flag that is not among them counts as 0.
-- json, and a server without logprobs: a flag's own confidence (1 where it names none), and 0
-  for the other agents; a turn that flags nobody tells nothing.
+- json, a server without logprobs, and a menu with labels of several letters: a flag's own
+  confidence (1 where it names none), and 0 for the other agents; a turn that flags nobody tells
+  nothing.
 """
 
 from __future__ import annotations
@@ -223,7 +224,8 @@ class EndpointPolicy:
         if self._format.name == "json":
             forms = [action_schema(view.rules, view.role, chars) for chars in (MESSAGE_CHARS, None)]
             return "json_schema", [*map(_response_format, forms), {}]
-        if view.role is Role.OVERSIGHT:
+        # The first token of a longer label could begin several labels.
+        if view.role is Role.OVERSIGHT and all(len(it) == 1 for it in self._format.replies(view)):
             return "logprobs", [{"logprobs": True, "top_logprobs": TOP_LOGPROBS}, {}]
         return "", [{}]
 
@@ -289,8 +291,6 @@ def _with_correction(chat: Chat, reply: str, problem: Unreadable) -> Chat:
 def _weigh_flags(
     first: Mapping[str, float], replies: Mapping[str, Action]
 ) -> dict[str, float] | None:
-    if any(len(label) > 1 for label in replies):
-        return None  # a first token might begin several labels
     total = sum(weight for word, weight in first.items() if word in replies)
     if not total > 0:
         return None
