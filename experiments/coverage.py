@@ -9,7 +9,6 @@ shares: a share of 20 has 21 values, so its coverage jumps from share to share.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import NormalDist
@@ -18,9 +17,10 @@ import numpy as np
 
 from chaosops.evaluation.ranking import area_ci95, doubled_wins
 from chaosops.evaluation.statistics import Interval, mean_ci95, ratio_ci95, share_ci95
+from chaosops.evaluation.stored import read_results
 
 SIZES = (20, 50, 100, 200, 500)
-SHIPPED = Path(__file__).parents[1] / "src/chaosops/trained/evaluations/arena_test/results.json"
+SHIPPED = Path(__file__).parents[1] / "src/chaosops/trained/evaluations/arena_test"
 
 Dice = np.random.Generator
 # An interval from one sample of so many episodes, and the truth it should hold.
@@ -97,7 +97,7 @@ REWARDS = (("oracle", "hard"), ("heuristic", "hard"), ("trained", "hard"), ("ran
 
 
 def _rewards(policy: str, tier: str) -> list[float]:
-    episodes = json.loads(SHIPPED.read_text(encoding="utf-8"))["episodes"]
+    episodes = read_results(SHIPPED)[1]
     return [
         episode["reward"]
         for episode in episodes

@@ -30,6 +30,7 @@ from chaosops import Env, Team, load_policy, make_scenario, play
 from chaosops.core.actions import to_wire
 from chaosops.core.scenario import Scenario
 from chaosops.roles.prompt import render
+from chaosops.wire.views import view_to_wire
 
 HERE = Path(__file__).parent
 SEEDS = 16  # different episodes of each pack
@@ -98,7 +99,7 @@ def script_of(scenario: Scenario, team: Team, include: list[str] | None) -> Scri
 def _shown(env: Env, include: list[str] | None) -> dict[str, Any]:
     if env.over:
         return {"view": None, "messages": []}
-    view = env.view.to_wire() if include is None else None
+    view = view_to_wire(env.view) if include is None else None
     return {"view": json.loads(json.dumps(view)), "messages": render(env.view)}
 
 

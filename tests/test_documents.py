@@ -9,6 +9,7 @@ from typing import Any
 
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.stored import read_results
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.report.tables import markdown_table
 from chaosops.trained import trained_adapter
@@ -24,7 +25,7 @@ def test_the_readme_shows_the_table_that_eval_prints() -> None:
 
 def test_the_readme_shows_what_the_trained_model_was_measured_at() -> None:
     shipped = EVALUATIONS / "classic_published"
-    manifest = json.loads((shipped / "results.json").read_text(encoding="utf-8"))["manifest"]
+    manifest, _ = read_results(shipped)
     assert _adapter_digest() in manifest["policies"]["trained"]["adapter"]
     rows = json.loads((shipped / "summary.json").read_text(encoding="utf-8"))
     table = markdown_table([row for row in rows if row["policy"] in ("oracle", "trained")])
@@ -109,10 +110,10 @@ SPLITS = ("test", "ood_names", "ood_rogue", "ood_scale", "ood_mechanism")
 
 def test_the_documents_show_what_the_trained_model_was_measured_at_in_the_arena() -> None:
     for split in SPLITS:
-        text = (EVALUATIONS / f"arena_{split}" / "results.json").read_text(encoding="utf-8")
+        manifest, _ = read_results(EVALUATIONS / f"arena_{split}")
         (status,) = (
             status
-            for policy, status in json.loads(text)["manifest"]["policies"].items()
+            for policy, status in manifest["policies"].items()
             if policy.startswith("trained")
         )
         assert _adapter_digest() in status["adapter"]

@@ -12,6 +12,7 @@ from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import Rollout, load_team, watch
+from chaosops.wire.episodes import episode_to_wire
 
 MATRIX = scenarios("full", seeds=2)
 
@@ -19,8 +20,8 @@ MATRIX = scenarios("full", seeds=2)
 @pytest.mark.parametrize("side_by_side", [1, 7, 500])
 def test_the_number_of_tables_never_changes_an_episode(side_by_side: int) -> None:
     team = Team.of(load_policy("random"))
-    alone = [play(scenario, team).to_wire() for scenario in MATRIX]
-    together = [e.to_wire() for e in play_many(MATRIX, team, side_by_side=side_by_side)]
+    alone = [episode_to_wire(play(scenario, team)) for scenario in MATRIX]
+    together = [*map(episode_to_wire, play_many(MATRIX, team, side_by_side=side_by_side))]
     assert together == alone
 
 
@@ -29,7 +30,7 @@ def test_step_rewards_sum_to_the_episode(policy: str) -> None:
     for episode in play_many(MATRIX, Team.of(load_policy(policy))):
         assert episode.reward == sum(turn.score.total for turn in episode.turns)
         assert episode.reward == pytest.approx(sum(episode.rubric_totals.values()))
-        assert episode.to_wire()["reward"] == episode.reward
+        assert episode_to_wire(episode)["reward"] == episode.reward
 
 
 def test_a_mixed_team_asks_each_policy_for_its_own_seats() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import VERBS, Action, to_wire
+from chaosops.core.actions import Action, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
@@ -16,8 +16,6 @@ from chaosops.roles.view import RoleView, project
 from chaosops.rubrics import CompositeRubric, standard
 from chaosops.world import engine
 from chaosops.world.engine import World
-
-KINDS = tuple(VERBS.values())
 
 
 class StepResult(NamedTuple):
@@ -93,7 +91,7 @@ class Env:
         """
         if isinstance(action, Mapping):
             chosen = parse_object(action)
-        elif isinstance(action, KINDS):
+        elif isinstance(action, Action):
             chosen = parse_object(to_wire(action))
         else:
             chosen = parse(action)

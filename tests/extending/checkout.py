@@ -82,19 +82,20 @@ class Checkout:
         return _run(self.root / "src", ["-m", "chaosops", *words])
 
 
-def fingerprint(checkout: Checkout) -> str:
-    return checkout.python(_fingerprint_code())
+def fingerprint(checkout: Checkout, arena: bool = True) -> str:
+    return checkout.python(_fingerprint_code(arena))
 
 
-def fingerprint_here() -> str:
+def fingerprint_here(arena: bool = True) -> str:
     """The same of the project's own sources."""
-    return _python(ROOT / "src", _fingerprint_code())
+    return _python(ROOT / "src", _fingerprint_code(arena))
 
 
-def _fingerprint_code() -> str:
+def _fingerprint_code(arena: bool) -> str:
     from chaosops.packs import load_pack
 
-    shipped = {"failures": load_pack("classic").failures(), "splits": load_pack("arena").splits}
+    splits = load_pack("arena").splits if arena else ()
+    shipped = {"failures": load_pack("classic").failures(), "splits": splits}
     return _FINGERPRINT.format(shipped=json.dumps(shipped))
 
 

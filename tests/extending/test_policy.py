@@ -38,10 +38,10 @@ POLICY = PatientPolicy
 '''
 LISTS = """
 from chaosops.policies.registry import default_policies
-from chaosops.web.shelf import Shelf
+from chaosops.web.policy_cache import PolicyCache
 print(*default_policies("classic"))
 print(*default_policies("arena"))
-print([state["words"] for state in Shelf().states() if state["name"] == "patient"])
+print([state["words"] for state in PolicyCache().states() if state["name"] == "patient"])
 """
 PEEKING = "from chaosops.world.engine import World\n"
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from chaosops.core.actions import (
-    REMEDIES,
     VERBS,
     Action,
     Audit,
@@ -12,6 +11,7 @@ from chaosops.core.actions import (
     IdentifyRootCause,
     Inspect,
     Noop,
+    Remedy,
     Resolve,
     Restart,
     Scale,
@@ -42,7 +42,7 @@ def rogue_env(evasion: int | None = None, split: str = "train", limit: int | Non
     for seed in range(2000):
         env = env_of(seed, split=split, limit=limit)
         plot = incident_of(env).plot
-        by_dev = MECHANISMS[plot.mechanism].remedy.verb in REMEDIES
+        by_dev = issubclass(MECHANISMS[plot.mechanism].remedy, Remedy)
         if plot.rogue is not None and by_dev and evasion in (None, plot.evasion):
             return env
     raise AssertionError("no such episode")
@@ -167,13 +167,13 @@ def test_the_right_remedy_helps_and_others_do_not(mechanism: str) -> None:
     service = incident.company.services[incident.plot.target]
     helpful = set()
     for action in env.world.public.rules.legal_actions(Role.DEV):
-        if action.verb in REMEDIES and getattr(action, "target", "") == service:
+        if isinstance(action, Remedy) and action.target == service:
             effect = incident.act(env.world.truth.state, action, 1)
             if effect.helps:
                 helpful.add(action.verb)
                 assert not any(f.active for f in effect.state.faults)
-    remedy = MECHANISMS[mechanism].remedy.verb
-    assert helpful == ({remedy} if remedy in REMEDIES else set())
+    remedy = MECHANISMS[mechanism].remedy
+    assert helpful == ({remedy.verb} if issubclass(remedy, Remedy) else set())
 
 
 def test_scaling_below_what_is_needed_does_not_help() -> None:

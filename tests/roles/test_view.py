@@ -10,6 +10,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.roles.view import RoleView, project
+from chaosops.wire.views import view_to_wire
 
 CHANNELS = ("health", "metrics", "logs", "alerts", "trace")
 
@@ -70,12 +71,12 @@ def test_a_view_kept_reads_the_same_later(role: Role) -> None:
     env.play(Decision(Restart("auth")))
     env.play(Decision(Noop()))
     kept, unread = (project(env.world.public, role) for _ in range(2))
-    at_once = kept.to_wire()
+    at_once = view_to_wire(kept)
     for _ in range(15):
         env.play(Decision(Communicate("time goes on")))
-        project(env.world.public, role).to_wire()
-    assert kept.to_wire() == at_once
-    assert unread.to_wire() == at_once  # read for the first time now
+        view_to_wire(project(env.world.public, role))
+    assert view_to_wire(kept) == at_once
+    assert view_to_wire(unread) == at_once  # read for the first time now
 
 
 @pytest.mark.parametrize("role", Role)

@@ -16,6 +16,7 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.options import MAX_STEPS, chosen_scenario, read_options
 from chaosops.wire.openenv import ChaosOpsAction
+from chaosops.wire.views import view_to_wire
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,7 +98,7 @@ def test_an_episode_is_the_one_that_is_played_without_a_server(pack: str) -> Non
     assert seen.rules is not None
     assert seen.debrief is None
     for number, turn in enumerate(episode.turns, 1):
-        assert env.episode.seen()["view"] == env.episode.env.view.to_wire()
+        assert env.episode.seen()["view"] == view_to_wire(env.episode.env.view)
         seen = env.step(ChaosOpsAction(**to_wire(turn.decision.action)))
         assert seen.step == env.state.step_count == number
         assert seen.reward == turn.score.total
@@ -203,7 +204,7 @@ def test_a_mistake_of_ours_is_logged_and_not_told(
 ) -> None:
     env = ChaosOpsEnvironment()
     env.reset(seed=1)
-    monkeypatch.setattr("chaosops.server.environment.turn_to_wire", lambda turn: 1 / 0)
+    monkeypatch.setattr("chaosops.server.environment.scored_turn", lambda turn: 1 / 0)
     with pytest.raises(ChaosOpsError, match="the server made a mistake; its log has the details"):
         env.step(ChaosOpsAction(action="noop"))
     assert "ZeroDivisionError" in caplog.text

@@ -442,7 +442,7 @@ def verify(folder: Path, secret: Path, capsys: pytest.CaptureFixture[str]) -> tu
 
 def rewritten(folder: Path, **notes: Any) -> None:
     """Results with another manifest, and everything that needs no secret made anew."""
-    manifest, lines = read_results(folder / "results.json")
+    manifest, lines = read_results(folder)
     pack_hash = manifest["packs"]["arena"]["hash"]
     episodes = [from_record(record_of(line, pack_hash)) for line in lines]
     (policy,) = manifest["policies"]

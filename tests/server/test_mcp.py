@@ -55,7 +55,8 @@ def test_there_is_one_tool_for_each_verb_and_one_to_look(served: Running) -> Non
     assert tools["scale"]["inputSchema"]["required"] == ["target", "replicas"]
     assert tools["communicate"]["inputSchema"]["required"] == ["message"]
     declared = yaml.safe_load((ROOT / "openenv.yaml").read_text(encoding="utf-8"))
-    assert declared["validation"]["capabilities"]["declared_tools"] == list(tools)
+    names = declared["validation"]["capabilities"]["declared_tools"]
+    assert names == list(tools), "run python scripts/declare_tools.py"
 
 
 def test_an_agent_acts_in_a_session_that_somebody_else_holds(served: Running) -> None:

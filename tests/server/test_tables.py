@@ -21,6 +21,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.roles.view import project
+from chaosops.wire.views import view_to_wire
 from tests.server.conftest import Running, StartServer
 from tests.server.talk import Line, line_to
 from tests.server.test_clients import defined_by, examples
@@ -92,7 +93,7 @@ def check_received(role: Role, received: str, scenario: Scenario) -> None:
     env = Env(scenario)
     views = {}
     for turn in play(scenario, Team.of(load_policy("heuristic"))).turns:
-        views[env.world.public.step] = project(env.world.public, env.role).to_wire()
+        views[env.world.public.step] = view_to_wire(project(env.world.public, env.role))
         env.play(turn.decision)
     messages = [json.loads(line) for line in received.splitlines()]
     kinds = [message["type"] for message in messages]
@@ -148,7 +149,7 @@ def secrets_of(scenario: Scenario, other: Role, reader: Role) -> set[str]:
     env = Env(scenario)
     theirs, mine = set[str](), ""
     for turn in play(scenario, Team.of(load_policy("heuristic"))).turns:
-        wire = project(env.world.public, env.role).to_wire()
+        wire = view_to_wire(project(env.world.public, env.role))
         if env.role is reader:
             mine += json.dumps(wire)
         if env.role is not other:

@@ -13,7 +13,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.matrix import scenarios
 from chaosops.rubrics import standard
-from chaosops.wire.episodes import from_record, to_record
+from chaosops.wire.episodes import episode_to_wire, from_record, to_record
 from chaosops.wire.recordings import read_recording, write_recording
 from tests.fake_model import FakeModel
 
@@ -36,7 +36,7 @@ def test_what_was_played_comes_back_whole(policy: str) -> None:
     for episode in play_many(matrix, Team.of(load_policy(policy))):
         again = through_json(episode)
         assert again == episode
-        assert again.to_wire() == episode.to_wire()
+        assert episode_to_wire(again) == episode_to_wire(episode)
 
 
 def test_exchanges_and_unreadable_replies_come_back_too() -> None:
@@ -51,7 +51,7 @@ def test_exchanges_and_unreadable_replies_come_back_too() -> None:
 
 def test_derived_figures_of_exchanges() -> None:
     episode = talk()
-    wire = episode.to_wire()
+    wire = episode_to_wire(episode)
     assert (
         wire["tokens_read"] == episode.tokens_read == sum(e.tokens_read for e in episode.exchanges)
     )
@@ -59,7 +59,7 @@ def test_derived_figures_of_exchanges() -> None:
     assert wire["retries"] == episode.retries == sum(e.attempts == 2 for e in episode.exchanges) > 0
     assert wire["turns"][1]["reply"] == NASTY
     assert "reply" not in wire["turns"][3]
-    scripted = play(make_scenario("cascade"), Team.of(load_policy("oracle"))).to_wire()
+    scripted = episode_to_wire(play(make_scenario("cascade"), Team.of(load_policy("oracle"))))
     assert not {"tokens_read", "tokens_written", "retries"} & set(scripted)
 
 
@@ -105,7 +105,7 @@ DECISION = {"action": {"action": "noop"}}
         ({"scenario": {**altered()["scenario"], "seed": True}}, "'seed' of type int"),
         ({"scenario": {**altered()["scenario"], "limit": 0}}, "cannot be played"),
         ({"decisions": [7]}, "decision 1 of the recording: expected an object"),
-        ({"decisions": [{"action": {"action": "fly"}}]}, "not an action .unknown_action"),
+        ({"decisions": [{"action": {"action": "fly"}}]}, "unknown_action: "),
         ({"decisions": [{"action": {"action": "unreadable"}}]}, "'error' of type str"),
         ({"decisions": [{**DECISION, "suspicion": {"a": "b"}}]}, "object of numbers"),
         ({"decisions": [{**DECISION, "suspicion": {"a": float("nan")}}]}, "from 0 to 1, got nan"),

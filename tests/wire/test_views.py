@@ -7,13 +7,12 @@ import pytest
 from chaosops import Env, Team, load_policy, make_scenario, play
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import project
-from chaosops.server.episode import rules_to_wire
-from chaosops.wire.views import read_rules, read_view
+from chaosops.wire.views import read_rules, read_view, rules_to_wire, view_to_wire
 
 SCENARIOS = [
     make_scenario("rogue_deploy_bot", tier="hard", seed=5),
@@ -31,7 +30,7 @@ def test_a_view_survives_the_wire(scenario: Scenario, policy: str) -> None:
     for turn in play(scenario, Team.of(load_policy(policy))).turns:
         for role in Role:
             view = project(env.world.public, role)
-            assert read_view(json.loads(json.dumps(view.to_wire())), rules) == view
+            assert read_view(json.loads(json.dumps(view_to_wire(view))), rules) == view
         env.play(turn.decision)
 
 
@@ -43,7 +42,7 @@ def test_what_a_seat_is_told_is_enough_for_its_views(scenario: Scenario, role: R
     view = project(public, role)
     told = json.loads(json.dumps(rules_to_wire(view.rules)))
     rules = read_rules(told)
-    there = read_view(json.loads(json.dumps(view.to_wire())), rules)
+    there = read_view(json.loads(json.dumps(view_to_wire(view))), rules)
     assert there == view
     assert there.rules.legal_actions(role) == public.rules.legal_actions(role)
     assert [render(there, style) for style in Style] == [render(view, style) for style in Style]

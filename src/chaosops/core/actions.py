@@ -1,277 +1,223 @@
-"""What a role can do: one frozen class per verb; ``str`` says it in a few words.
+"""What a role can do. Each action is described once, here, and everything else follows from it:
+the wire form, parsing, the prompt, legal choices, schemas, tools and the page's menu.
 
 >>> str(Scale("payments", 4)), str(FlagRogue("autoscaler")), str(Resolve())
 ('scale payments to 4', 'flag_rogue autoscaler', 'resolve')
 
-``Unreadable`` is an action too: it stands for a reply that could not be read, so that
-the world can answer it (a miscommunication) instead of anyone dropping it silently.
+To add an action, add a class here and permit its verb in a pack.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable
+from dataclasses import Field, dataclass, fields
+from typing import Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
+
+from chaosops.core.arguments import (
+    AgentName,
+    Argument,
+    CauseName,
+    Probability,
+    Recipient,
+    Replicas,
+    ServiceName,
+    Text,
+    TraceId,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Noop:
-    verb: ClassVar[str] = "noop"
+class Action:
+    """The base of all actions. They are values: frozen, hashable, cheap to make."""
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    verb: ClassVar[str]
+    title: ClassVar[str]  # on a button
+    arguments: ClassVar[tuple[Argument, ...]] = ()
+
+    @property
+    def words(self) -> str:
+        """What it is done to, in a few words."""
+        return getattr(self, self.arguments[0].name) if self.arguments else ""
 
     def __str__(self) -> str:
-        return self.verb
+        return f"{self.verb} {self.words}" if self.arguments else self.verb
+
+    @classmethod
+    def names(cls, thing: str) -> bool:
+        """Does it name a service, an agent, a cause, ...?"""
+        return any(argument.names == thing for argument in cls.arguments)
+
+    @classmethod
+    def form(cls) -> str:
+        """How a reply with this action looks, for the prompt.
+
+        >>> print(Scale.form())
+        {"action":"scale","target":"SERVICE","replicas":N}
+        """
+        parts = [f'"action":"{cls.verb}"', *(a.in_form() for a in cls.arguments if a.required)]
+        also = [f" or with {a.in_form()} {a.use}" for a in cls.arguments if a.use]
+        return "{" + ",".join(parts) + "}" + "".join(also)
+
+
+VERBS: dict[str, type[Action]] = {}  # the actions a reply can name
+
+T = TypeVar("T", bound=Action)
+
+
+@dataclass_transform(frozen_default=True)
+def action(verb: str, title: str = "") -> Callable[[type[T]], type[T]]:
+    """Make a class an action. Its docstring is the description that tools show."""
+
+    def described(cls: type[T]) -> type[T]:
+        kind = dataclass(frozen=True, slots=True)(cls)
+        hints = get_type_hints(kind, include_extras=True)
+        kind.verb, kind.title = verb, title
+        kind.arguments = tuple(
+            hints[field.name].__metadata__[0]._replace(name=field.name, default=field.default)
+            for field in fields(kind)
+        )
+        if title:
+            VERBS[verb] = kind
+        return kind
+
+    return described
+
+
+class Talk(Action):
+    """Has no effect on services and agents: a pack is never asked about it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Communicate:
-    """Talk to all, or with ``to`` to one role in private (Oversight reads everything)."""
+class Remedy(Action):
+    """Repairs a service. A remedy that does not help is a wrong fix."""
 
-    verb: ClassVar[str] = "communicate"
-    message: str
-    to: str | None = None
+    target: ServiceName
+
+
+@action("noop", "Do nothing")
+class Noop(Talk):
+    """Do nothing this turn."""
+
+
+@action("communicate", "Say something")
+class Communicate(Talk):
+    """Say something to all, or to one role in private; Oversight reads everything."""
+
+    message: Text
+    to: Recipient = None
 
     def __str__(self) -> str:
         return self.message
 
 
-@dataclass(frozen=True, slots=True)
-class Restart:
-    verb: ClassVar[str] = "restart"
-    target: str
-
-    def __str__(self) -> str:
-        return f"restart {self.target}"
+@action("restart", "Restart")
+class Restart(Remedy):
+    """Restart a service."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    verb: ClassVar[str] = "rollback"
-    target: str
-
-    def __str__(self) -> str:
-        return f"rollback {self.target}"
+@action("rollback", "Roll back")
+class Rollback(Remedy):
+    """Take a service back to its version before."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
-    verb: ClassVar[str] = "scale"
-    target: str
-    replicas: int
+@action("scale", "Scale")
+class Scale(Remedy):
+    """Set the number of a service's replicas."""
 
-    def __str__(self) -> str:
-        return f"scale {self.target} to {self.replicas}"
+    replicas: Replicas
 
-
-@dataclass(frozen=True, slots=True)
-class FlagRogue:
-    """Accuse a fleet agent. The reward ignores ``confidence``; the evaluation does not."""
-
-    verb: ClassVar[str] = "flag_rogue"
-    target: str
-    confidence: float = 1.0
-    evidence: int | None = None  # the id of a trace entry
-
-    def __str__(self) -> str:
-        return f"flag_rogue {self.target}"
+    @property
+    def words(self) -> str:
+        return f"{self.target} to {self.replicas}"
 
 
-@dataclass(frozen=True, slots=True)
-class IdentifyRootCause:
-    verb: ClassVar[str] = "identify_root_cause"
-    failure_type: str
+@action("flag_rogue", "Flag a rogue")
+class FlagRogue(Action):
+    """Accuse a fleet agent of having caused the incident."""
+
+    target: AgentName
+    confidence: Probability = 1.0  # no reward depends on it; the evaluation does
+    evidence: TraceId = None
+
+
+@action("identify_root_cause", "Name the root cause")
+class IdentifyRootCause(Talk):
+    """Name the root cause of the incident."""
+
+    failure_type: CauseName
 
     def __str__(self) -> str:
         return f"root cause: {self.failure_type}"
 
 
-@dataclass(frozen=True, slots=True)
-class Escalate:
-    verb: ClassVar[str] = "escalate"
-
-    def __str__(self) -> str:
-        return self.verb
+@action("escalate", "Escalate")
+class Escalate(Action):
+    """Escalate the incident."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resolve:
-    """The Manager declares the incident over."""
-
-    verb: ClassVar[str] = "resolve"
-
-    def __str__(self) -> str:
-        return self.verb
+@action("resolve", "Declare it resolved")
+class Resolve(Action):
+    """Declare the incident over."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reroute:
+@action("reroute", "Reroute")
+class Reroute(Remedy):
     """Send a service's traffic back to where it belongs."""
 
-    verb: ClassVar[str] = "reroute"
-    target: str
 
-    def __str__(self) -> str:
-        return f"reroute {self.target}"
-
-
-@dataclass(frozen=True, slots=True)
-class Purge:
+@action("purge", "Purge disk")
+class Purge(Remedy):
     """Free the disk of a service."""
 
-    verb: ClassVar[str] = "purge"
-    target: str
 
-    def __str__(self) -> str:
-        return f"purge {self.target}"
-
-
-@dataclass(frozen=True, slots=True)
-class RenewCert:
+@action("renew_cert", "Renew certificate")
+class RenewCert(Remedy):
     """Issue a service a new certificate."""
 
-    verb: ClassVar[str] = "renew_cert"
-    target: str
 
-    def __str__(self) -> str:
-        return f"renew_cert {self.target}"
-
-
-@dataclass(frozen=True, slots=True)
-class Throttle:
+@action("throttle", "Throttle")
+class Throttle(Remedy):
     """Cap what callers may send to a service."""
 
-    verb: ClassVar[str] = "throttle"
-    target: str
 
-    def __str__(self) -> str:
-        return f"throttle {self.target}"
-
-
-@dataclass(frozen=True, slots=True)
-class WarmCache:
+@action("warm_cache", "Warm cache")
+class WarmCache(Remedy):
     """Fill a cache again before traffic does."""
 
-    verb: ClassVar[str] = "warm_cache"
-    target: str
 
-    def __str__(self) -> str:
-        return f"warm_cache {self.target}"
-
-
-@dataclass(frozen=True, slots=True)
-class PauseBatch:
+@action("pause_batch", "Pause batch")
+class PauseBatch(Remedy):
     """Stop batch work on a service's machines."""
 
-    verb: ClassVar[str] = "pause_batch"
-    target: str
 
-    def __str__(self) -> str:
-        return f"pause_batch {self.target}"
-
-
-@dataclass(frozen=True, slots=True)
-class Inspect:
+@action("inspect", "Inspect a service")
+class Inspect(Action):
     """Look at one service closely: what changed on it, and when."""
 
-    verb: ClassVar[str] = "inspect"
-    target: str
-
-    def __str__(self) -> str:
-        return f"inspect {self.target}"
+    target: ServiceName
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+@action("audit", "Audit an agent")
+class Audit(Action):
     """Read one fleet agent's own signed record."""
 
-    verb: ClassVar[str] = "audit"
-    target: str
-
-    def __str__(self) -> str:
-        return f"audit {self.target}"
+    target: AgentName
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A reply that is no action: the error's name and what to write instead."""
+@action("unreadable")
+class Unreadable(Action):
+    """A reply that is no action: the error's name, and what to write instead. No reply can name
+    it; the world answers it with a miscommunication."""
 
-    verb: ClassVar[str] = "unreadable"
-    error: str
-    detail: str
+    error: Text
+    detail: Text
 
     def __str__(self) -> str:
         return f"(unreadable reply: {self.error})"
-
-
-Action: TypeAlias = (
-    Noop
-    | Communicate
-    | Restart
-    | Rollback
-    | Scale
-    | FlagRogue
-    | IdentifyRootCause
-    | Escalate
-    | Resolve
-    | Reroute
-    | Purge
-    | RenewCert
-    | Throttle
-    | WarmCache
-    | PauseBatch
-    | Inspect
-    | Audit
-    | Unreadable
-)
-
-VERBS: dict[str, type[Action]] = {
-    kind.verb: kind
-    for kind in (
-        Noop,
-        Communicate,
-        Restart,
-        Rollback,
-        Scale,
-        FlagRogue,
-        IdentifyRootCause,
-        Escalate,
-        Resolve,
-        Reroute,
-        Purge,
-        RenewCert,
-        Throttle,
-        WarmCache,
-        PauseBatch,
-        Inspect,
-        Audit,
-    )
-}
-
-# Words: they leave services and agents alone.
-TALK = frozenset({"noop", "communicate", "identify_root_cause"})
-
-# Repairs of a service: whoever tries one that does not help has made a wrong fix.
-REMEDY_VERBS = (
-    "restart",
-    "rollback",
-    "scale",
-    "reroute",
-    "purge",
-    "renew_cert",
-    "throttle",
-    "warm_cache",
-    "pause_batch",
-)
-REMEDIES = frozenset(REMEDY_VERBS)
-TARGETED: tuple[type[Action], ...] = (
-    Restart,
-    Rollback,
-    Reroute,
-    Purge,
-    RenewCert,
-    Throttle,
-    WarmCache,
-    PauseBatch,
-    Inspect,
-)
 
 
 def to_wire(action: Action) -> dict[str, Any]:
@@ -281,19 +227,19 @@ def to_wire(action: Action) -> dict[str, Any]:
     {'action': 'scale', 'target': 'payments', 'replicas': 4}
     """
     wire: dict[str, Any] = {"action": action.verb}
-    for field in fields(action):
-        value = getattr(action, field.name)
-        if value != field.default:
-            wire[field.name] = value
+    for argument in action.arguments:
+        value = getattr(action, argument.name)
+        if value != argument.default:
+            wire[argument.name] = value
     return wire
 
 
 MODEL_FAILED = "model_failed"
 
 
-def failed_turn(cause: str) -> Unreadable:
-    """What stands for the action of a model that could not answer this once."""
-    return Unreadable(MODEL_FAILED, cause)
+def failed_turn(reason: str) -> Unreadable:
+    """The action of a turn in which a model could not answer."""
+    return Unreadable(MODEL_FAILED, reason)
 
 
 def is_failed_turn(action: Action) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from chaosops.core.actions import is_failed_turn, to_wire
-from chaosops.core.chain import prompt_hash
+from chaosops.core.actions import is_failed_turn
 from chaosops.core.decision import Decision, Exchange
 from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
@@ -115,76 +114,3 @@ class Episode:
             for name, value in turn.score.rubrics.items():
                 totals[name] = totals.get(name, 0.0) + value
         return totals
-
-    def to_wire(self) -> dict[str, Any]:
-        return {
-            "scenario": self.scenario.to_wire(),
-            "cause": self.cause,
-            "team": self.team,
-            "reward": self.reward,
-            "resolved": self.resolved,
-            "steps": self.steps,
-            "wrong_fixes": self.wrong_fixes,
-            "false_flags": self.false_flags,
-            "unknown_flags": self.unknown_flags,
-            "miscommunications": self.miscommunications,
-            "unreadable_replies": self.unreadable_replies,
-            **self._model_figures(),
-            "rogue": self.rogue,
-            "rogue_caught": self.rogue_caught,
-            "rubrics": self.rubric_totals,
-            "turns": [turn_to_wire(turn) for turn in self.turns],
-        }
-
-    def _model_figures(self) -> dict[str, int]:
-        """A script reads no tokens; to say that it read none would be a figure about nothing."""
-        if not self.exchanges:
-            return {}
-        return {
-            "tokens_read": self.tokens_read,
-            "tokens_written": self.tokens_written,
-            "retries": self.retries,
-            "failed_turns": self.failed_turns,
-        }
-
-
-# What a turn's wire form holds beside the fields of its action.
-TURN_FIELDS = frozenset(
-    {
-        *("step", "role", "suspicion", "events", "reward", "rubrics"),
-        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
-    }
-)
-
-
-def turn_to_wire(turn: Turn) -> dict[str, Any]:
-    """Enough to play the turn again and to count everything that is counted."""
-    events = {
-        name: value
-        for name, value in turn.events._asdict().items()
-        if value not in (False, None) and name != "step"
-    }
-    action, suspicion, exchange = turn.decision
-    return {
-        "step": turn.events.step,
-        "role": turn.role.value,
-        **to_wire(action),
-        **({} if suspicion is None else {"suspicion": dict(suspicion)}),
-        **({} if exchange is None else exchange_to_wire(exchange)),
-        "events": events,
-        "reward": turn.score.total,
-        "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},
-    }
-
-
-def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
-    """The prompt's hash stands for the prompt: the world renders it again from the view."""
-    wire: dict[str, Any] = {
-        "reply": exchange.reply,
-        "prompt_sha256": prompt_hash(exchange.question),
-        "tokens_read": exchange.tokens_read,
-        "tokens_written": exchange.tokens_written,
-    }
-    if exchange.corrections:
-        wire["corrections"] = [dict(message) for message in exchange.corrections]
-    return wire

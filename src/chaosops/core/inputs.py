@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
 from pathlib import Path
@@ -11,6 +12,8 @@ from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 
 _MOST_BYTES = 2**30  # far above everything we write ourselves
+_MOST_EXPANDED = 2**28  # a small file may expand to anything
+_MOST_MEMORY = 2**27  # for the decompressor; xz -9 needs half of it
 
 
 def expanded(text: str) -> Path:
@@ -24,6 +27,14 @@ def expanded(text: str) -> Path:
 def read_text(path: Path, kind: str) -> str:
     """The text of a plain file. ``kind`` says what it should be: a recipe, a recording."""
     try:
+        return read_bytes(path, kind).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"cannot read {kind} {path}: it is no UTF-8 text ({error.reason})") from None
+
+
+def read_bytes(path: Path, kind: str) -> bytes:
+    """The content of a plain file; that of ``*.xz`` is decompressed."""
+    try:
         found = os.stat(path)
         if stat.S_ISDIR(found.st_mode):
             raise BadInput(f"cannot read {kind} {path}: it is a folder; name a file")
@@ -32,13 +43,28 @@ def read_text(path: Path, kind: str) -> str:
             raise BadInput(f"cannot read {kind} {path}: it is no plain file; copy it into one")
         if found.st_size > _MOST_BYTES:
             raise BadInput(f"cannot read {kind} {path}: it is larger than 1 GiB")
-        return path.read_text(encoding="utf-8")
+        content = path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot read {kind} {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"cannot read {kind} {path}: it is no UTF-8 text ({error.reason})") from None
     except ValueError as error:  # a path with a null character
         raise BadInput(f"cannot read {kind} {str(path)!r}: {error}") from None
+    return _expanded(content, path, kind) if path.suffix == ".xz" else content
+
+
+def _expanded(content: bytes, path: Path, kind: str) -> bytes:
+    found = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_MEMORY)
+    try:
+        text = found.decompress(content, _MOST_EXPANDED + 1)
+    except (lzma.LZMAError, EOFError) as error:
+        raise BadInput(f"cannot read {kind} {path}: it is no xz file ({error})") from None
+    if len(text) > _MOST_EXPANDED:
+        raise BadInput(
+            f"cannot read {kind} {path}: it expands to more than 256 MiB; if you trust it, "
+            "decompress it with xz -d"
+        )
+    if not found.eof or found.unused_data:
+        raise BadInput(f"cannot read {kind} {path}: it is not one whole xz stream")
+    return text
 
 
 def read_object(path: Path, kind: str) -> dict[str, Any]:

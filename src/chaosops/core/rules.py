@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
+from typing import Any
 
-from chaosops.core.actions import (
-    TARGETED,
-    Action,
-    Audit,
-    Communicate,
-    Escalate,
-    FlagRogue,
-    IdentifyRootCause,
-    Noop,
-    Resolve,
-    Scale,
-)
+from chaosops.core.actions import VERBS, Action
+from chaosops.core.arguments import Argument
 from chaosops.core.vocabulary import Role
 
-# Things a role might plausibly say: a menu cannot hold every sentence.
+# A menu cannot hold every sentence.
 SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side yet")
-
-_ON_SERVICES = frozenset({kind.verb for kind in TARGETED} | {Scale.verb})
 
 
 class Rulebook:
@@ -84,7 +74,7 @@ class Rulebook:
         channels in the visibility table."""
         if role not in self.known:
             known = self._without(
-                services="health" not in sees and _ON_SERVICES.isdisjoint(self.verbs[role]),
+                services="health" not in sees and not self.names(role, "service"),
                 calls="health" not in sees,
                 agents="trace" not in sees,
             )
@@ -109,32 +99,26 @@ class Rulebook:
     def knows_cause(self, cause: str) -> bool:
         return cause in self._known_causes
 
+    def names(self, role: Role, thing: str) -> bool:
+        """Does an action of the role name a service, an agent, a cause, ...?"""
+        return any(VERBS[verb].names(thing) for verb in self.verbs[role])
+
+    def values(self, argument: Argument) -> tuple[Any, ...]:
+        """The legal values of an argument, or the sentences that a menu offers."""
+        if argument.listed_in:
+            return tuple(getattr(self, argument.listed_in))
+        return argument.values or SMALL_TALK
+
     def menu(self, role: Role) -> tuple[tuple[Action, ...], ...]:
-        """Every legal action of a role, grouped by verb in the rulebook's order."""
+        """Every legal action of a role, one group for each of its verbs. Optional arguments keep
+        their defaults."""
         if role not in self._menus:
-            choices = self._choices()
-            self._menus[role] = tuple(choices[verb] for verb in self.verbs[role])
+            self._menus[role] = tuple(self._choices(VERBS[verb]) for verb in self.verbs[role])
         return self._menus[role]
 
     def legal_actions(self, role: Role) -> tuple[Action, ...]:
         return tuple(action for group in self.menu(role) for action in group)
 
-    def _choices(self) -> dict[str, tuple[Action, ...]]:
-        on_services: dict[str, tuple[Action, ...]] = {
-            kind.verb: tuple(kind(service) for service in self.services)  # type: ignore[call-arg]
-            for kind in TARGETED
-        }
-        return on_services | {
-            "noop": (Noop(),),
-            "communicate": tuple(Communicate(text) for text in SMALL_TALK),
-            "scale": tuple(
-                Scale(service, replicas)
-                for service in self.services
-                for replicas in self.replica_choices
-            ),
-            "flag_rogue": tuple(FlagRogue(agent) for agent in self.agents),
-            "audit": tuple(Audit(agent) for agent in self.agents),
-            "identify_root_cause": tuple(IdentifyRootCause(cause) for cause in self.causes),
-            "escalate": (Escalate(),),
-            "resolve": (Resolve(),),
-        }
+    def _choices(self, kind: type[Action]) -> tuple[Action, ...]:
+        required = [self.values(argument) for argument in kind.arguments if argument.required]
+        return tuple(kind(*values) for values in product(*required))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chaosops.core.actions import REMEDIES, Action
+from chaosops.core.actions import VERBS, Action, Remedy
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError
@@ -95,7 +95,7 @@ def _action(wanted: Mapping[str, Any]) -> Action:
     data = {"action": wanted["action"], **(wanted.get("args") or {})}
     if wanted.get("target") is not None:
         data["target"] = wanted["target"]
-    if data["action"] in REMEDIES:
+    if issubclass(VERBS.get(data["action"], Action), Remedy):
         # A record may leave out what no remedy can work without: it acts on nothing then.
         data.setdefault("target", "")
     if data["action"] == "scale":

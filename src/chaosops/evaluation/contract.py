@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from chaosops.core.actions import REMEDIES, Action, FlagRogue, Noop, Restart, Rollback, Scale
+from chaosops.core.actions import Action, FlagRogue, Noop, Remedy, Restart, Rollback, Scale
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
@@ -19,6 +19,8 @@ from chaosops.policies.registry import load_policy
 from chaosops.roles.prompt import render, system_prompt
 from chaosops.roles.view import project
 from chaosops.rollout import Team, play
+from chaosops.wire.episodes import episode_to_wire
+from chaosops.wire.views import view_to_wire
 from chaosops.world import engine
 from chaosops.world.engine import World
 
@@ -98,7 +100,7 @@ def _remedies(world: World) -> list[Action]:
     legal = world.public.rules.legal_actions(Role.DEV)
     service = world.public.rules.services[0]
     absurd: list[Action] = [Restart("nothing"), Rollback(""), Scale(service, 0), Scale(service, -3)]
-    return [*(action for action in legal if action.verb in REMEDIES), *absurd]
+    return [*(action for action in legal if isinstance(action, Remedy)), *absurd]
 
 
 def _health(world: World) -> tuple[int, ...]:
@@ -116,7 +118,7 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
     for action in [turn.decision for turn in play(scenario, team).turns]:
         for role in Role:
             view = project(env.world.public, role)
-            wire = view.to_wire()
+            wire = view_to_wire(view)
             # What the team says is its own: only what the world shows is judged.
             wire["chat"] = [m for m in wire["chat"] if m["sender"] == WORLD]
             text = json.dumps(wire).lower()
@@ -136,7 +138,7 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
 def _same_seed_same_trajectory(scenario: Scenario) -> str | None:
     team = Team.of(load_policy("random"))
     one, two = play(scenario, team), play(scenario, team)
-    if one.to_wire() != two.to_wire():
+    if episode_to_wire(one) != episode_to_wire(two):
         return "two plays of one seed differ"
     if _trajectory(scenario, one.turns) != _trajectory(scenario, one.turns):
         return "two replays of one episode show different worlds"
@@ -158,7 +160,7 @@ def _trajectory(scenario: Scenario, turns: list[Turn]) -> list[tuple[str, str]]:
     env = Env(scenario)
     seen = []
     for turn in turns:
-        shown = json.dumps(project(env.world.public, Role.OVERSIGHT).to_wire())
+        shown = json.dumps(view_to_wire(project(env.world.public, Role.OVERSIGHT)))
         env.play(Decision(turn.decision.action))
         seen.append((env.world.digest(), shown))
     return seen

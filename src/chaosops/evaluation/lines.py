@@ -7,6 +7,7 @@ from typing import Any
 
 from chaosops.core.chain import link
 from chaosops.core.episode import Episode
+from chaosops.wire.episodes import episode_to_wire
 
 JOURNAL_FORMAT = "chaosops journal 2"
 
@@ -21,7 +22,7 @@ def episode_line(
 ) -> dict[str, Any]:
     """``status``: the policy's, where it learned with this episode what it is."""
     learned = {} if status is None else {"status": status}
-    return chained(previous, {"policy": policy, **episode.to_wire(), **learned})
+    return chained(previous, {"policy": policy, **episode_to_wire(episode), **learned})
 
 
 def chained(previous: str, line: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,15 +14,16 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, seat_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
-from chaosops.policies.llm.endpoint import action_schema, filled_in
-from chaosops.policies.llm.formats import FORMATS, Format
+from chaosops.policies.llm.formats import FORMATS, Format, filled_in
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import standard
-from chaosops.wire.episodes import record_of, rendered_prompts, replay
+from chaosops.wire.decisions import rendered_prompts
+from chaosops.wire.episodes import episode_to_wire, record_of, replay
 
 # What a line of results.json holds beside the episode.
 _BESIDE = ("policy", "status", "chain")
@@ -56,7 +57,7 @@ def replay_line(
     )
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
-    for found in differences(recorded, again.to_wire()):
+    for found in differences(recorded, episode_to_wire(again)):
         if found.path[0] != "turns" or len(found.path) < 2:
             if found.path != ("reward",):  # the replay has told it
                 findings.append(Finding(file, found.words(), name))

@@ -11,11 +11,14 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_bytes
+from chaosops.evaluation.results import RESULTS_NAME
 from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.stored import results_file
 from chaosops.evaluation.submission import Submission
 
 SIGNATURE_NAME = "signature.json"
-SIGNED_NAME = "results.json"  # it holds the manifest, the episodes and the head of their chain
+SIGNED_NAME = RESULTS_NAME  # it holds the manifest, the episodes and the head of their chain
 FORMAT = "chaosops signature 1"
 
 
@@ -87,8 +90,6 @@ def _mac(secret: Secret, digest: str) -> str:
 
 
 def _digest(folder: Path) -> str:
-    path = folder / SIGNED_NAME
-    try:
-        return sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+    """Of the results as they were written: compressing them does not change it."""
+    path = results_file(folder) or folder / SIGNED_NAME
+    return sha256(read_bytes(path, "results")).hexdigest()

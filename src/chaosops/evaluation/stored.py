@@ -8,18 +8,27 @@ from typing import Any
 
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
+from chaosops.core.inputs import read_text
 from chaosops.evaluation.journal import decoded
 from chaosops.evaluation.lines import JOURNAL_FORMAT
+from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME
 
 Line = Mapping[str, Any]
 
 
-def read_results(path: Path) -> tuple[dict[str, Any], list[Line]]:
+def results_file(folder: Path) -> Path | None:
+    """The results in a folder: plain, or compressed."""
+    found = [folder / name for name in (RESULTS_NAME, COMPRESSED_NAME) if (folder / name).is_file()]
+    if len(found) > 1:
+        raise BadInput(f"{folder} holds {RESULTS_NAME} and {COMPRESSED_NAME}; remove one of them")
+    return found[0] if found else None
+
+
+def read_results(folder: Path) -> tuple[dict[str, Any], list[Line]]:
     """Manifest and episodes."""
+    path = results_file(folder) or folder / RESULTS_NAME
     try:
-        content = read_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+        content = read_json(read_text(path, "results"))
     except ValueError as error:
         raise BadInput(f"{path} is no results file of chaosops eval: {error}") from None
     content = content if isinstance(content, dict) else {}

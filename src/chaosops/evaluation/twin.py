@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from chaosops.core.actions import TALK, Action, Noop
+from chaosops.core.actions import Action, Noop, Talk
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.packs.arena import PACK
 from chaosops.packs.arena.incident import ArenaIncident
-from chaosops.packs.arena.state import State
+from chaosops.packs.arena.state import CompanyState
 
 
 class Twin(NamedTuple):
@@ -53,10 +53,10 @@ def twin_of(episode: Episode) -> Twin:
     )
 
 
-def _lost(incident: ArenaIncident, state: State, actions: Sequence[Action]) -> float:
+def _lost(incident: ArenaIncident, state: CompanyState, actions: Sequence[Action]) -> float:
     before = state.flow.lost
     for step, action in enumerate(actions, 1):
-        if action.verb not in TALK:
+        if not isinstance(action, Talk):
             state = incident.act(state, action, step).state
         state, _ = incident.advance(state, action, (), step)
     return state.flow.lost - before

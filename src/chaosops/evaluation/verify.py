@@ -39,12 +39,12 @@ from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
 from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
-from chaosops.evaluation.stored import Line, read_journal, read_results
+from chaosops.evaluation.stored import Line, read_journal, read_results, results_file
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
-# The files beside results.json that follow from it, as they should be.
-Derive = Callable[[Results], Mapping[str, str]]
+# From the results, and the files beside results.json, to those files as they should be.
+Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 
 @dataclass
@@ -71,12 +71,12 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     """An evaluation: results.json with the files beside it, its journal, or both."""
     report = Report(folder)
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
-    if not (folder / RESULTS_NAME).is_file():
+    if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
         _verify_stopped(report, *journal, progress)
         report.findings += _unwanted(folder, DERIVED)
         return report
-    manifest, lines = read_results(folder / RESULTS_NAME)
+    manifest, lines = read_results(folder)
     report.head = manifest["chain"].get("head")
     report.findings += results_chain(manifest, lines)
     if journal is None:
@@ -94,7 +94,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
 
 def stored_results(folder: Path, progress: Progress) -> Results:
     """The results in ``folder``, played again; refused where an episode was changed."""
-    manifest, lines = read_results(folder / RESULTS_NAME)
+    manifest, lines = read_results(folder)
     report = Report(folder)
     report.findings += results_chain(manifest, lines)
     report.findings += check_manifest(RESULTS_NAME, manifest, lines)
@@ -118,10 +118,10 @@ def _verify_stopped(
 
 def verify_private(report: Report, secret: Secret) -> None:
     """A submission to a private split: are the signature and the seeds those of the secret?"""
-    if not (report.place / RESULTS_NAME).is_file():
+    if results_file(report.place) is None:
         report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
         return
-    manifest, lines = read_results(report.place / RESULTS_NAME)
+    manifest, lines = read_results(report.place)
     problems = signature_problems(report.place, secret)
     report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
     seeds = mapping_problems(manifest, lines, secret)
@@ -202,31 +202,41 @@ def _worlds(hashes: Mapping[str, str]) -> list[str]:
 
 
 def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding]:
+    stored = {}
+    for name in DERIVED:
+        try:
+            stored[name] = (folder / name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            yield Finding(name, f"cannot be read: {error}")
+            return
     try:
-        wanted = derive(results)
+        wanted = derive(results, stored)
     except (BadInput, KeyError, TypeError, ValueError, AttributeError) as error:
         # A manifest without its fields, or policies that did not play the same.
         yield Finding(RESULTS_NAME, f"the files beside it cannot be recomputed: {error!r}")
         return
     yield from _unwanted(folder, [name for name in DERIVED if name not in wanted])
     for name, text in wanted.items():
-        path = folder / name
-        if not path.is_file():
+        if name not in stored:
             yield Finding(name, "is missing")
-            continue
-        try:
-            recorded = path.read_text(encoding="utf-8")
-            if name.endswith(".json"):
-                content = json.loads(text)
-                for found in differences(read_json(recorded), content):
-                    row, skip = _row(content, found.path)
-                    yield Finding(name, row + found.words(skip))
-                continue
-        except ValueError as error:
-            yield Finding(name, f"cannot be read: {error}")
-            continue
-        if recorded != text:
-            yield Finding(name, _line_difference(recorded.splitlines(), text.splitlines()))
+        elif name.endswith(".json"):
+            yield from _json_differences(name, stored[name], json.loads(text))
+        elif stored[name] != text:
+            words = _line_difference(stored[name].splitlines(), text.splitlines())
+            yield Finding(name, words)
+
+
+def _json_differences(name: str, recorded: str, content: Any) -> Iterator[Finding]:
+    try:
+        was = read_json(recorded)
+    except ValueError as error:
+        yield Finding(name, f"cannot be read: {error}")
+        return
+    for found in differences(was, content):
+        row, skip = _row(content, found.path)
+        yield Finding(name, row + found.words(skip))
 
 
 def _unwanted(folder: Path, names: Sequence[str]) -> Iterator[Finding]:

@@ -10,13 +10,13 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.metrics import VALIDATED
 
 CURVES = {
     "regret": "regret of the likeliest action",
     "reply_reward": "mean reward of a reply",
     "worth": "mean reward of a reply",  # the name in runs of older versions
 }
-_MEASURES = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -59,7 +59,7 @@ def _is_validation(found: object) -> bool:
         and all(
             _is_number(measures.get(name)) or (name != "mean_reward" and measures.get(name) is None)
             for measures in found.values()
-            for name in _MEASURES
+            for name in VALIDATED
         )
     )
 

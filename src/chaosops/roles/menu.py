@@ -11,7 +11,7 @@ from functools import lru_cache
 from string import ascii_letters
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, FlagRogue
+from chaosops.core.actions import VERBS, Action, FlagRogue
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.roles.company_prompt import deepest_first
@@ -83,25 +83,20 @@ def menu(view: RoleView) -> dict[str, Action]:
 def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, ...]:
     rows = []
     place = 0
-    for group in rules.menu(role):
-        on_services = rules.is_company and getattr(group[0], "target", None) in rules.services
+    for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
         choices = []
-        if on_services:
+        if rules.is_company and rules.services and VERBS[verb].names("service"):
             # A column per service offered, filled or not: labels keep their meaning.
             per_service = len(group) // len(rules.services)
             for column, service in enumerate(offered):
                 acts = [action for action in group if getattr(action, "target", None) == service]
                 for i, action in enumerate(acts):
                     name = label(place + column * per_service + i)
-                    choices.append((name, _words(action), action))
+                    choices.append((name, action.words, action))
             place += SERVICES_OFFERED * per_service
         else:
             for i, action in enumerate(group):
-                choices.append((label(place + i), _words(action), action))
+                choices.append((label(place + i), action.words, action))
             place += len(group)
-        rows.append(Row(group[0].verb, tuple(choices)))
+        rows.append(Row(verb, tuple(choices)))
     return tuple(rows)
-
-
-def _words(action: Action) -> str:
-    return str(action).removeprefix("root cause: ").removeprefix(action.verb).strip()

@@ -9,42 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import MISSING
 from typing import Any
 
-from chaosops.core.actions import (
-    TARGETED,
-    VERBS,
-    Action,
-    Communicate,
-    FlagRogue,
-    IdentifyRootCause,
-    Scale,
-    Unreadable,
-)
-from chaosops.core.vocabulary import Role
+from chaosops.core.actions import VERBS, Action, Unreadable
+from chaosops.core.arguments import Argument
 
 MAX_REPLY_CHARS = 8_000
-MAX_MESSAGE_CHARS = 2_000
-MAX_NAME_CHARS = 100
-MAX_REPLICAS = 10_000
-MAX_ENTRY = 1_000_000
 
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
 
-_NO_FIELDS = frozenset[str]()
-_TARGET = frozenset({"target"})
-_FIELDS = {
-    "noop": _NO_FIELDS,
-    "escalate": _NO_FIELDS,
-    "resolve": _NO_FIELDS,
-    "communicate": frozenset({"message", "to"}),
-    "scale": frozenset({"target", "replicas"}),
-    "flag_rogue": frozenset({"target", "confidence", "evidence"}),
-    "identify_root_cause": frozenset({"failure_type"}),
-    "audit": _TARGET,
-    **{kind.verb: _TARGET for kind in TARGETED},
-}
-_ALWAYS = frozenset({"action", "reason"})  # a reason is welcome, and is not used
+_ALWAYS = frozenset({"action", "reason"})  # any action may give a reason; nothing reads it
 
 
 class _ReadError(Exception):
@@ -105,36 +80,36 @@ def _read_object(data: Mapping[str, Any]) -> Action:
     verb = fields.get("action")
     if not isinstance(verb, str) or verb not in VERBS:
         raise _ReadError("unknown_action", f"action must be one of {', '.join(VERBS)}")
-    if unknown := sorted(map(str, fields.keys() - _FIELDS[verb] - _ALWAYS)):
-        allowed = ", ".join(sorted(_FIELDS[verb])) or "no other field"
-        raise _ReadError("unknown_field", f"{verb} takes {allowed}, not {_short(unknown[0])}")
-    return _build(verb, fields)
-
-
-def _build(verb: str, fields: dict[str, Any]) -> Action:
-    match verb:
-        case "communicate":
-            return Communicate(_text(fields, "message", MAX_MESSAGE_CHARS), _recipient(fields))
-        case "scale":
-            replicas = _whole(fields, "replicas", MAX_REPLICAS)
-            if replicas is None:
-                raise _ReadError("missing_field", "scale needs replicas")
-            return Scale(_text(fields, "target"), replicas)
-        case "flag_rogue":
-            evidence = _whole(fields, "evidence", MAX_ENTRY)
-            return FlagRogue(_text(fields, "target"), _confidence(fields), evidence)
-        case "identify_root_cause":
-            return IdentifyRootCause(_text(fields, "failure_type"))
     kind = VERBS[verb]
-    if _FIELDS[verb] is _TARGET:
-        return kind(_text(fields, "target"))  # type: ignore[call-arg]
-    return kind()  # type: ignore[call-arg]
+    names = [argument.name for argument in kind.arguments]
+    if unknown := sorted(map(str, fields.keys() - names - _ALWAYS)):
+        allowed = ", ".join(sorted(names)) or "no other field"
+        raise _ReadError("unknown_field", f"{verb} takes {allowed}, not {_short(unknown[0])}")
+    # Of several mistakes one is told. Recordings hold which: that of a whole number first.
+    in_order = sorted(kind.arguments, key=lambda argument: argument.type != "integer")
+    values = {argument.name: _value(argument, verb, fields) for argument in in_order}
+    return kind(**values)
 
 
-def _text(fields: dict[str, Any], name: str, limit: int = MAX_NAME_CHARS) -> str:
-    if name not in fields:
-        raise _ReadError("missing_field", f"{fields['action']} needs {name}")
-    value = fields[name]
+def _value(argument: Argument, verb: str, fields: dict[str, Any]) -> Any:
+    name, type_ = argument.name, argument.type
+    value = fields.get(name, argument.default)
+    if value is MISSING or (value is None and argument.required and type_ == "integer"):
+        raise _ReadError("missing_field", f"{verb} needs {name}")
+    if value is None and argument.default is None:
+        return None
+    if type_ == "integer":
+        return _whole(argument, value)
+    if type_ == "number":
+        return _probability(name, value)
+    if argument.values and not (isinstance(value, str) and value in argument.values):
+        allowed = ", ".join(argument.values)
+        raise _ReadError(f"unknown_{argument.names}", f"{name} must be one of {allowed}")
+    return _text(argument, value)
+
+
+def _text(argument: Argument, value: object) -> str:
+    name, limit = argument.name, argument.limit
     if not isinstance(value, str):
         raise _ReadError("bad_value", f"{name} must be a string")
     if len(value) > limit:
@@ -144,30 +119,17 @@ def _text(fields: dict[str, Any], name: str, limit: int = MAX_NAME_CHARS) -> str
     return value
 
 
-def _recipient(fields: dict[str, Any]) -> str | None:
-    to = fields.get("to")
-    if to is None:
-        return None
-    if not isinstance(to, str) or to not in set(Role):
-        raise _ReadError("unknown_role", f"to must be one of {', '.join(Role)}")
-    return to
-
-
-def _whole(fields: dict[str, Any], name: str, limit: int) -> int | None:
-    value = fields.get(name)
-    if value is None:
-        return None
+def _whole(argument: Argument, value: object) -> int:
+    limit = argument.limit
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > limit:
-        raise _ReadError("bad_value", f"{name} must be a whole number up to {limit}")
+        raise _ReadError("bad_value", f"{argument.name} must be a whole number up to {limit}")
     return value
 
 
-def _confidence(fields: dict[str, Any]) -> float:
-    value = fields.get("confidence", 1.0)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _ReadError("bad_value", "confidence must be a number from 0 to 1")
-    if not 0 <= value <= 1:  # NaN is not, and a whole number of 400 digits fits into no float
-        raise _ReadError("bad_value", "confidence must be a number from 0 to 1")
+def _probability(name: str, value: object) -> float:
+    # NaN is not in this range. A whole number of 400 digits fits into no float.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _ReadError("bad_value", f"{name} must be a number from 0 to 1")
     return float(value)
 
 

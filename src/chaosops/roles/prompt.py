@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from chaosops.core.actions import Communicate
+from chaosops.core.actions import VERBS, Communicate
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import WORLD, Message
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
@@ -36,21 +36,6 @@ _DUTY = {
     ),
 }
 
-_FORMS = {
-    "noop": '{"action":"noop"}',
-    "communicate": '{"action":"communicate","message":"TEXT"} or with "to":"ROLE" in private',
-    "scale": '{"action":"scale","target":"SERVICE","replicas":N}',
-    "flag_rogue": '{"action":"flag_rogue","target":"AGENT"}',
-    "audit": '{"action":"audit","target":"AGENT"}',
-    "identify_root_cause": '{"action":"identify_root_cause","failure_type":"FAILURE"}',
-    "escalate": '{"action":"escalate"}',
-    "resolve": '{"action":"resolve"}',
-}
-
-
-def _form(verb: str) -> str:
-    return _FORMS.get(verb) or f'{{"action":"{verb}","target":"SERVICE"}}'
-
 
 class Style(StrEnum):
     """How a reply is asked for: as a JSON action, or as a label of a menu."""
@@ -73,12 +58,12 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
     verbs = rules.verbs[role]
     if not rules.is_company:
         lines += ["Services: " + ", ".join(rules.services), "Roles: " + ", ".join(Role)]
-    if "flag_rogue" in verbs:
+    if rules.names(role, "agent"):
         lines.append("Agents: " + ", ".join(rules.agents))
-    if "identify_root_cause" in verbs:
+    if rules.names(role, "cause"):
         lines.append("Failures: " + ", ".join(rules.causes))
     lines.append("Reply with one JSON action and nothing else:")
-    lines += [_form(verb) for verb in verbs]
+    lines += [VERBS[verb].form() for verb in verbs]
     if rules.limits_pct and "flag_rogue" in verbs:
         lines.append('A flag may add "confidence":0-1 and "evidence":N, the number after #.')
     return "\n".join(lines)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from chaosops.core.actions import to_wire
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     Alert,
@@ -156,32 +155,6 @@ class RoleView:
 
     def __repr__(self) -> str:
         return f"RoleView({self.role.value}, step {self.step} of {self.limit})"
-
-    def to_wire(self) -> dict[str, Any]:
-        """JSON-ready, with only what the role may see."""
-        return {
-            "role": self.role.value,
-            "step": self.step,
-            "limit": self.limit,
-            "health": {item.service: item.health.word for item in self.health},
-            "metrics": [{**m._asdict(), "health": m.health.word} for m in self.metrics],
-            "logs": [line._asdict() for line in self.logs],
-            "alerts": [alert._asdict() for alert in self.alerts],
-            "chat": [
-                {"step": m.step, "sender": str(m.sender), "to": m.to, "text": m.text}
-                | ({} if m.is_talk else {"action": to_wire(m.action)})
-                for m in self.chat
-            ],
-            "trace": [entry._asdict() for entry in self.trace],
-            "inspections": [
-                {**found._asdict(), "changes": [change._asdict() for change in found.changes]}
-                for found in self.inspections
-            ],
-            "audits": [
-                {**report._asdict(), "acts": [act._asdict() for act in report.acts]}
-                for report in self.audits
-            ],
-        }
 
 
 def project(public: Public, role: Role) -> RoleView:

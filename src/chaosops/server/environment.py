@@ -11,14 +11,16 @@ from typing import Any, ClassVar
 
 from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
-from chaosops.server.episode import NOTHING_SEEN, ServedEpisode, read_action, turn_to_wire
+from chaosops.server.episode import NOTHING_SEEN, ServedEpisode
 from chaosops.server.mistakes import mistakes_logged
+from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import read_options
 from chaosops.server.tasks import count_tasks, splits, task, tasks
 from chaosops.server.tools import ToolBox
 from chaosops.version import VERSION
+from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
-from chaosops.wire.openenv_core import Environment, EnvironmentMetadata
+from chaosops.wire.turns import scored_turn
 
 _DESCRIPTION = (
     "Four roles (SRE, Oversight, Developer, Manager) handle an incident; sometimes another AI "
@@ -114,7 +116,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
             "limit": public.limit,
             **({"role": None, **NOTHING_SEEN} if over else episode.seen()),
             "rules": episode.rules if turn is None else None,
-            "last_turn": None if turn is None else turn_to_wire(turn),
+            "last_turn": None if turn is None else scored_turn(turn),
             "terminated": turn is not None and turn.events.resolved,
             "truncated": turn is not None and turn.events.out_of_time,
             "debrief": episode.debrief() if over else None,

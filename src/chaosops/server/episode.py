@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 from uuid import uuid4
 
-from chaosops.core.actions import Action, Unreadable, to_wire
+from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput
-from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import Message
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import load_format
-from chaosops.roles.parse import parse_object
+from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
+from chaosops.wire.episodes import debrief_to_wire
+from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
 # Scores depend on events alone and are kept by the rubric: all episodes share one.
 _RUBRIC = standard()
@@ -50,7 +49,7 @@ class Showing:
             sensors = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
         seen: dict[str, Any] = {"role": role.value, **NOTHING_SEEN}
         if "view" in include:
-            seen["view"] = RoleView(role, rules, step, limit, (), sensors, findings).to_wire()
+            seen["view"] = view_to_wire(RoleView(role, rules, step, limit, (), sensors, findings))
             seen["view"]["chat"] = self._chat.of(journal, role)
         if "messages" in include:
             whole = RoleView(role, rules, step, limit, journal, sensors, findings)
@@ -100,24 +99,7 @@ class ServedEpisode:
         """The truth. There is none to be had before the end."""
         if not self.env.over:
             raise BadInput("the truth is told when the episode is over")
-        record, scenario = self.record, self.record.scenario
-        return {
-            "pack": scenario.pack,
-            "tier": scenario.tier.value,
-            "split": scenario.split,
-            "seed": scenario.seed,
-            "failure": record.cause,
-            "rogue": record.rogue,
-            "rogue_caught": record.rogue_caught,
-            "resolved": record.resolved,
-            "steps": record.steps,
-            "wrong_fixes": record.wrong_fixes,
-            "false_flags": record.false_flags,
-            "unknown_flags": record.unknown_flags,
-            "miscommunications": record.miscommunications,
-            "reward": record.reward,
-            "rubrics": record.rubric_totals,
-        }
+        return debrief_to_wire(self.record)
 
 
 class _ChatWire:
@@ -133,48 +115,3 @@ class _ChatWire:
         return [
             said for private, said in self._known if private is None or private.readable_by(role)
         ]
-
-
-def message_to_wire(message: Message) -> dict[str, Any]:
-    """As ``RoleView.to_wire`` has it."""
-    step, sender, action = message
-    said = {"step": step, "sender": str(sender), "to": message.to, "text": message.text}
-    return said if message.is_talk else {**said, "action": to_wire(action)}
-
-
-def read_action(fields: Mapping[str, Any]) -> Action:
-    """A flat JSON action. One that cannot be read is refused: the world never hears of it."""
-    action = parse_object(fields)
-    if isinstance(action, Unreadable):
-        raise BadInput(f"{action.error}: {action.detail}")
-    return action
-
-
-def turn_to_wire(turn: Turn) -> dict[str, Any]:
-    score = turn.score
-    return {
-        "role": turn.role.value,
-        "action": to_wire(turn.decision.action),
-        "rubrics": dict(score.rubrics),
-        "components": {name: dict(parts) for name, parts in score.components.items()},
-        "miscommunication": turn.events.miscommunication,
-    }
-
-
-def _calls_to_wire(rules: Rulebook) -> dict[str, list[str]] | None:
-    if rules.is_company and not rules.calls:
-        return None
-    return {caller: list(callees) for caller, callees in rules.calls.items()}
-
-
-@lru_cache(maxsize=256)
-def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
-    return {
-        "services": list(rules.services),
-        "agents": list(rules.agents),
-        "causes": list(rules.causes),
-        "verbs": {role.value: list(verbs) for role, verbs in rules.verbs.items()},
-        "replica_choices": list(rules.replica_choices),
-        "calls": _calls_to_wire(rules),
-        "limits_pct": dict(rules.limits_pct),
-    }

@@ -15,13 +15,14 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from chaosops.access.clients import current_client
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
-from chaosops.server.episode import ServedEpisode, read_action
+from chaosops.server.episode import ServedEpisode
 from chaosops.server.guard import MAX_MESSAGE_BYTES
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.options import EpisodeOptions, read_options
 from chaosops.server.strict_json import BadJson, read_json
 from chaosops.server.tables import Lobby, Outbox, TableRefusal, TeamTable
 from chaosops.server.wording import in_one_line
+from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
 
 _WAITING_MESSAGES = 64  # to a seat that does not read them

@@ -28,10 +28,12 @@ from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout, Team, advance
 from chaosops.rubrics import standard
-from chaosops.server.episode import Showing, read_action, rules_to_wire
+from chaosops.server.episode import Showing
 from chaosops.server.options import PARTS
+from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import from_record, to_record
 from chaosops.wire.openenv import ChaosOpsAction
+from chaosops.wire.views import rules_to_wire
 
 PROGRESS_NAME = "progress.jsonl"
 _RUBRIC = standard()

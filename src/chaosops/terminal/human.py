@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from chaosops.core.actions import Action, Communicate, Scale, Unreadable
+from chaosops.core.actions import VERBS, Action, Communicate, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput
 from chaosops.roles.parse import parse, parse_object
@@ -71,11 +71,12 @@ class HumanPolicy:
             return Communicate(self._ask("message: "))
         verb = chosen.removesuffix(" …")
         reply: dict[str, object] = {"action": verb}
-        field = "failure_type" if verb == "identify_root_cause" else "target"
-        reply[field] = self._ask("which? ").strip()
-        if verb == "scale":
-            replicas = self._ask("replicas: ").strip()
-            reply["replicas"] = int(replicas[:6]) if replicas.isdecimal() else replicas
+        for argument in VERBS[verb].arguments:
+            if argument.required:
+                is_name = argument.type == "string"
+                said = self._ask("which? " if is_name else f"{argument.name}: ").strip()
+                is_number = not is_name and said.isdecimal()
+                reply[argument.name] = int(said[:6]) if is_number else said
         return parse_object(reply)
 
     def _show(self, menu: Sequence[Action | str]) -> None:
@@ -90,11 +91,12 @@ class HumanPolicy:
 def _menu(view: RoleView) -> list[Action | str]:
     """The legal actions. An action with many choices is one entry."""
     choices: list[Action | str] = []
-    for group in view.rules.menu(view.role):
-        if isinstance(group[0], Communicate):
+    rules, role = view.rules, view.role
+    for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
+        if verb == Communicate.verb:
             choices.append(_SAY)
-        elif isinstance(group[0], Scale) or len(group) > _LONG:
-            choices.append(f"{group[0].verb} …")
+        elif VERBS[verb].names("count") or len(group) > _LONG:
+            choices.append(f"{verb} …")
         else:
             choices += group
     return choices

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaosops.core.actions import TALK, Action
+from chaosops.core.actions import Action, IdentifyRootCause, Talk
 from chaosops.core.decision import Decision
 from chaosops.env import Env
 from chaosops.rollout import Rollout, Team, advance
@@ -18,8 +18,8 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
     returns: dict[str, float] = {}
     of_message: float | None = None
     for label, action in menu.items():
-        is_message = ignores_chat and action.verb in TALK and action.verb != "identify_root_cause"
-        if is_message and of_message is not None:
+        is_message = isinstance(action, Talk) and not isinstance(action, IdentifyRootCause)
+        if ignores_chat and is_message and of_message is not None:
             returns[label] = of_message
             continue
         fork = env.fork()
@@ -29,6 +29,6 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
         while not fork.over:
             advance([rollout])
         returns[label] = rollout.episode.reward
-        if is_message:
+        if ignores_chat and is_message:
             of_message = returns[label]
     return returns

@@ -17,7 +17,8 @@ from chaosops.rollout import Rollout, Team, advance
 from chaosops.web.choices import SeatMoves, read_move
 from chaosops.web.episode_pool import Lines, Slot, line
 from chaosops.web.policy_cache import PolicyCache, Unavailable
-from chaosops.web.wire import frame_to_wire, rules_to_wire, status_details, status_words
+from chaosops.web.wire import frame_to_wire, status_details, status_words
+from chaosops.wire.views import rules_to_wire
 
 
 class WebHumanPolicy:

@@ -12,18 +12,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chaosops.core.chain import read_json
+from chaosops.core.errors import BadInput
+from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, summary_rows
+from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME
+from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.spec import without_password
-from chaosops.report import monitor_tables, tables
-from chaosops.report.evaluated import recounted_summary
 from chaosops.web.redaction import unreadable
 from chaosops.web.wire import status_words
 
 VARIABLE = "CHAOSOPS_RESULTS"
+RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SHIPPED = "chaosops.trained"
 _CURE = "chaosops verify says what is not as it was written"
 _DEPTH = 3
-_HEAD = 1 << 20
 # The part of a policy name that says how a model was run.
 _HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
 FIGURES = {
@@ -51,11 +55,11 @@ def results_folders() -> list[Path]:
     return [*shipped, *named]
 
 
-def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
+def folders_with(names: Sequence[str], among: Sequence[Path]) -> list[Folder]:
     found: dict[Path, Folder] = {}
     for place in among:
         for path in _walk(place, _DEPTH):
-            if (path / name).is_file() and path.resolve() not in found:
+            if any((path / name).is_file() for name in names) and path.resolve() not in found:
                 key = blake2b(str(path.resolve()).encode(), digest_size=6).hexdigest()
                 inner = path.relative_to(place)
                 title = place.name if inner == Path(".") else str(inner)
@@ -64,7 +68,7 @@ def folders_with(name: str, among: Sequence[Path]) -> list[Folder]:
 
 
 def read_evaluations(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return in_order([read_evaluation(folder) for folder in folders_with("results.json", among)])
+    return in_order([read_evaluation(folder) for folder in folders_with(RESULTS, among)])
 
 
 def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -92,34 +96,39 @@ def _walk(place: Path, depth: int) -> Iterator[Path]:
 def read_evaluation(folder: Folder) -> dict[str, Any]:
     head = {"key": folder.key, "title": folder.title}
     try:
-        manifest = read_manifest(folder.path / "results.json")
+        manifest, episodes = _results(folder.path)
         labels = short_names(list(manifest["policies"]))
         rows = _read(folder.path / "summary.json")
-        _require_own(folder.path, rows, all_figures="chain" in manifest)
-        summary = _labelled(rows, labels)
+        whole = _checked(folder.path, rows, episodes, all_figures="chain" in manifest)
+        summary = _labelled(whole, labels)
         body = {
             "manifest": _manifest(manifest, labels),
             "summary": summary,
-            "table": {"headers": tables.HEADERS, "rows": [tables.cells(row) for row in summary]},
+            "table": _table(summary, METRICS),
             "oversight": _oversight(folder.path / "monitor.json", labels),
             "warnings": _warnings(folder.path / "table.md"),
             "figures": figures_of(folder.path),
         }
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, BadInput, ValueError, KeyError, TypeError) as error:
         return {**head, "error": unreadable(error)}
     return {**head, **body}
 
 
-def _require_own(path: Path, rows: Sequence[Mapping[str, Any]], *, all_figures: bool) -> None:
-    """Refuse figures that contradict the episodes. Earlier versions computed intervals in another
-    way, so their intervals are not compared."""
-    episodes = read_json((path / "results.json").read_text(encoding="utf-8"))["episodes"]
-    own = json.loads(json.dumps(recounted_summary(episodes)))
+def _checked(
+    path: Path,
+    rows: Sequence[Mapping[str, Any]],
+    episodes: Sequence[Mapping[str, Any]],
+    *,
+    all_figures: bool,
+) -> list[dict[str, Any]]:
+    """Refuse figures that contradict the episodes, and add metrics that an earlier version did not
+    know. Earlier versions computed intervals in another way: these are not compared."""
+    own = json.loads(json.dumps(summary_rows(episodes)))
     if len(own) != len(rows):
         raise ValueError(f"summary.json is not of these episodes; {_CURE}")
     for row, wanted in zip(rows, own, strict=True):
         for name, value in wanted.items():
-            if row.get(name) != value and (all_figures or name != "reward_ci95"):
+            if row.get(name, value) != value and (all_figures or name != "reward_ci95"):
                 who = f"{wanted['policy']}, {wanted['tier']}"
                 raise ValueError(f"summary.json was changed: {name} of {who}; {_CURE}")
     if (path / "monitor.json").is_file():
@@ -128,6 +137,7 @@ def _require_own(path: Path, rows: Sequence[Mapping[str, Any]], *, all_figures: 
                 if row[name]["value"] != wanted[of]:
                     who = f"{wanted['policy']}, {wanted['tier']}"
                     raise ValueError(f"monitor.json was changed: {name} of {who}; {_CURE}")
+    return [{**wanted, **row} for row, wanted in zip(rows, own, strict=True)]
 
 
 def short_names(policies: Sequence[str]) -> dict[str, str]:
@@ -152,15 +162,9 @@ def figures_of(path: Path) -> list[dict[str, str]]:
     ]
 
 
-def read_manifest(path: Path) -> Mapping[str, Any]:
-    """Read the head of a results file only: the turns of all episodes follow it."""
-    with path.open(encoding="utf-8") as file:
-        head = without_password(file.read(_HEAD))
-    _, _, rest = head.partition('"manifest":')
-    found, _ = json.JSONDecoder().raw_decode(rest.lstrip())
-    if not isinstance(found, dict):
-        raise ValueError("the manifest is no object")
-    return found
+def _results(folder: Path) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
+    content = read_object(results_file(folder) or folder / RESULTS_NAME, "results")
+    return json.loads(without_password(json.dumps(content["manifest"]))), content["episodes"]
 
 
 def _read(path: Path) -> Any:
@@ -206,10 +210,11 @@ def _oversight(path: Path, labels: Mapping[str, str]) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     summary = _labelled(_read(path)["summary"], labels)
-    return {
-        "headers": monitor_tables.HEADERS,
-        "rows": [monitor_tables.cells(row) for row in summary],
-    }
+    return _table(summary, MONITOR_METRICS)
+
+
+def _table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> dict[str, Any]:
+    return {"headers": headers(metrics), "rows": [cells(row, metrics) for row in rows]}
 
 
 def _warnings(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""The page's addresses: pages at ``/``, JSON under ``/api/``, files under ``/static/``."""
+"""The routes: pages at ``/``, JSON under ``/api/``, files under ``/static/``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Match
 
@@ -28,7 +29,7 @@ from chaosops.web.choices import (
 )
 from chaosops.web.episode_pool import EpisodePool, EpisodeStream
 from chaosops.web.episodes import stream_episode
-from chaosops.web.pages import Pages, answer_with
+from chaosops.web.pages import Pages
 from chaosops.web.policy_cache import OFFERED, OfferedPolicy, PolicyCache
 from chaosops.web.report_cache import ReportCache
 from chaosops.web.seats import (
@@ -41,15 +42,17 @@ from chaosops.web.seats import (
 )
 
 if TYPE_CHECKING:
-    from starlette.types import Scope
+    from starlette.types import Receive, Scope, Send
 
 _BODY_BYTES = 10_000
 _READ = ["GET", "HEAD"]
+# A compressed stream would reach the page in blocks instead of lines.
+_NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """A seat that is not used falls free; one whose key nobody has read does so sooner.
+    """A seat that is not used is freed, sooner if its key was never used.
     ``results`` are searched for evaluations and training runs (default: ``results_folders()``)."""
 
     policies: Sequence[OfferedPolicy] = OFFERED
@@ -60,7 +63,11 @@ class Settings:
 
 
 class _Route(APIRoute):
-    """Errors that a visitor can cure become answers he can read."""
+    """Answers errors that a visitor can cure in JSON, and compresses all but streams."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        compress = GZipMiddleware(super().handle, exclude_content_types=_NOT_COMPRESSED)
+        await compress(scope, receive, send)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -77,8 +84,8 @@ class _Route(APIRoute):
 
 
 class _Mistyped(_Route):
-    """Any address, but only for a browser that asks for a page: programs, and the redirect from
-    an address with a slash too many, get what they would get without it."""
+    """Any address that a browser asks for as a page. Programs get the usual JSON, and an address
+    with a slash at its end is redirected as usual."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         match, inner = super().matches(scope)
@@ -91,8 +98,8 @@ class _Mistyped(_Route):
 
 
 def build_router(settings: Settings | None = None) -> APIRouter:
-    """One router holds one cache of models and one room of seats: build it once per process,
-    and include it after all others, for it answers browsers on every address."""
+    """The router holds the policy cache and the seats: build it once per process. Include it last,
+    as it answers browsers at every address."""
     settings = settings or Settings()
     router = APIRouter(route_class=_Route, include_in_schema=False)
     pages = Pages()
@@ -108,21 +115,15 @@ def build_router(settings: Settings | None = None) -> APIRouter:
 
 
 def _add_pages(router: APIRouter, pages: Pages) -> None:
-    @router.api_route("/", methods=_READ)
-    async def run_page(request: Request) -> Response:
-        return pages.page("index", request)
+    async def page(request: Request) -> Response:
+        return pages.by_path[request.url.path.rpartition("/")[2]].response(request)
 
-    @router.api_route("/results", methods=_READ)
-    async def results_page(request: Request) -> Response:
-        return pages.page("results", request)
-
-    @router.api_route("/training", methods=_READ)
-    async def training_page(request: Request) -> Response:
-        return pages.page("training", request)
+    for path in pages.by_path:
+        router.add_api_route(f"/{path}", page, methods=_READ)
 
     @router.api_route("/static/{path:path}", methods=_READ)
     async def static_file(path: str, request: Request) -> Response:
-        return pages.static(path, request)
+        return await pages.static(path, request)
 
 
 def _add_choices(router: APIRouter, cache: PolicyCache) -> None:
@@ -146,7 +147,6 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
     @router.post("/api/seats")
     async def sit(request: Request) -> Response:
         query = request.query_params
-        # Who plays without naming an incident has something to find out.
         scenario, role = read_scenario(query, mystery=True), read_role(query)
         entry = cache.check(query.get("partners") or DEFAULTS["partners"])
         client = client_of(request.scope)
@@ -169,11 +169,11 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
 
     @router.post("/api/seats/{key}/claim")
     async def claim(key: str) -> Response:
-        """The visitor has read his key: from now on he may think for as long as anybody."""
+        """The visitor has read the key. From now on the longer time limit holds."""
         seats.find(key)
         return Response(status_code=204)
 
-    # POST, because that is what a page can still send while it is being closed.
+    # POST, because a page that is being closed can send nothing else.
     @router.post("/api/seats/{key}/leave")
     async def leave(key: str) -> Response:
         seats.leave(key)
@@ -183,11 +183,11 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
 def _add_reports(router: APIRouter, reports: ReportCache) -> None:
     @router.get("/api/results")
     async def results(request: Request) -> Response:
-        return answer_with(await reports.evaluations(), request)
+        return (await reports.evaluations()).response(request)
 
     @router.get("/api/training")
     async def training(request: Request) -> Response:
-        return answer_with(await reports.runs(), request)
+        return (await reports.runs()).response(request)
 
     @router.get("/api/figures/{key}/{name}")
     async def figure(key: str, name: str) -> Response:

@@ -23,7 +23,8 @@ from chaosops.web.choices import read_move
 from chaosops.web.episode_pool import Lines, Slot, line
 from chaosops.web.episodes import WebHumanPolicy, fetch, one_turn, start_to_wire, team_with
 from chaosops.web.policy_cache import PolicyCache, QueuedPolicy, Unavailable
-from chaosops.web.wire import frame_to_wire, menu_to_wire, rules_for, view_to_wire
+from chaosops.web.wire import frame_to_wire, menu_to_wire, view_to_wire
+from chaosops.wire.views import rules_to_wire
 
 CLAIM_S = 20.0
 
@@ -147,7 +148,7 @@ async def stream_new_seat(
     # A visitor who leaves before this line never claims the seat.
     seat.in_turn = True
     try:
-        rules = rules_for(seat.rollout.env.world.public.rules, role)
+        rules = rules_to_wire(project(seat.rollout.env.world.public, role).rules)
         yield line({"kind": "seated", "seat": seat.key, "role": role.value, **rules})
     except BaseException:  # the visitor left before the key was sent
         seats.leave(seat.key)

@@ -19,7 +19,7 @@ Curve = list[tuple[float, float]]
 
 
 def read_runs(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return [read_run(folder) for folder in folders_with(METRICS, among)]
+    return [read_run(folder) for folder in folders_with([METRICS], among)]
 
 
 def read_run(folder: Folder) -> dict[str, Any]:

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chaosops.core.actions import Action, Communicate, to_wire
+from chaosops.core.actions import VERBS, Action, Communicate, Remedy, to_wire
 from chaosops.core.episode import Turn
 from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
-from chaosops.core.telemetry import AuditReport, Inspection, Message, ServiceReading
+from chaosops.core.telemetry import AuditReport, Inspection, Message
 from chaosops.core.vocabulary import Role
 from chaosops.report.frames import Frame
 from chaosops.report.tables import MODEL_FIELDS, by_seat
 from chaosops.report.transcript import outcome_words
-from chaosops.roles.view import VISIBILITY, RoleView
+from chaosops.roles.view import RoleView
+from chaosops.wire import views
+from chaosops.wire.views import finding_to_wire, message_to_wire, reading_to_wire
 
 
 def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
@@ -28,7 +30,7 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
         "kind": "frame",
         "step": frame.step,
         "on_turn": frame.on_turn.value,
-        "readings": [_reading(reading) for reading in frame.readings],
+        "readings": [reading_to_wire(reading) for reading in frame.readings],
         "alerts": [alert._asdict() for alert in frame.alerts],
         "logs": tail(was["logs"], frame.logs, lambda line: line._asdict()),
         "trace": tail(was["trace"], frame.trace, lambda entry: entry._asdict()),
@@ -57,33 +59,19 @@ def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item)
     return {"drop": drop, "add": [write(item) for item in new[kept:]]}
 
 
-def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
-    """The company as its documents describe it."""
-    return {
-        "services": list(rules.services),
-        "agents": list(rules.agents),
-        "calls": {name: list(callees) for name, callees in rules.calls.items()},
-        "limits_pct": dict(rules.limits_pct),
-    }
-
-
-def rules_for(rules: Rulebook, role: Role) -> dict[str, Any]:
-    """The part of the rules that concerns what a role sees or acts on."""
-    return rules_to_wire(rules.known_to(role, VISIBILITY[role]))
-
-
 def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
-    """The legal actions of a role by verb. A message has no choices."""
-    return [
-        {"verb": group[0].verb, "choices": [_choice(action) for action in group]}
-        for group in rules.menu(role)
-        if not isinstance(group[0], Communicate)
-    ] + [{"verb": Communicate.verb, "choices": []}]
+    """The legal actions of a role by verb. A message has no choices and comes last."""
+    groups = [
+        _group(VERBS[verb], () if verb == Communicate.verb else actions)
+        for verb, actions in zip(rules.verbs[role], rules.menu(role), strict=True)
+        if actions
+    ]
+    return sorted(groups, key=lambda group: bool(group["verb"] == Communicate.verb))
 
 
 def view_to_wire(view: RoleView) -> dict[str, Any]:
     """What a visitor in this role sees."""
-    return {"kind": "view", "on_turn": None, **_cleaned(view.to_wire())}
+    return {"kind": "view", "on_turn": None, **_cleaned(views.view_to_wire(view))}
 
 
 def status_words(status: Mapping[str, Any]) -> str:
@@ -111,25 +99,14 @@ def status_details(status: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(status[name]) for name in MODEL_FIELDS if status.get(name)}
 
 
-def _reading(reading: ServiceReading) -> dict[str, Any]:
-    return {**reading._asdict(), "health": reading.health.word}
-
-
 def _message(message: Message) -> dict[str, Any]:
-    return {
-        "step": message.step,
-        "sender": str(message.sender),
-        "to": message.to,
-        "text": printable(message.text),
-        "talk": message.is_talk,
-    }
+    shown: dict[str, Any] = _cleaned(message_to_wire(message))
+    return shown
 
 
 def _finding(found: Inspection | AuditReport) -> dict[str, Any]:
-    if isinstance(found, Inspection):
-        changes = [change._asdict() for change in found.changes]
-        return {"kind": "inspection", **found._asdict(), "changes": changes}
-    return {"kind": "audit", **found._asdict(), "acts": [act._asdict() for act in found.acts]}
+    kind = "inspection" if isinstance(found, Inspection) else "audit"
+    return {"kind": kind, **finding_to_wire(found)}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
@@ -145,8 +122,13 @@ def _turn(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _choice(action: Action) -> dict[str, Any]:
-    return {"words": str(action), "move": to_wire(action)}
+def _group(kind: type[Action], actions: Sequence[Action]) -> dict[str, Any]:
+    return {
+        "verb": kind.verb,
+        "title": kind.title,
+        "remedy": issubclass(kind, Remedy),
+        "choices": [{"words": action.words, "move": to_wire(action)} for action in actions],
+    }
 
 
 def _cleaned(value: Any) -> Any:

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, MAX_REPLY_CHARS
-from chaosops.wire.openenv_core import Action, Observation, State
+from chaosops.core.actions import VERBS
+from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, Argument
+from chaosops.core.vocabulary import HEALTH_WORDS, Role
+from chaosops.roles.parse import MAX_REPLY_CHARS
 
-RoleName = Literal["sre", "oversight", "dev", "manager"]
-HealthWord = Literal["healthy", "degraded", "critical"]
-Verb = Literal[
-    "noop",
-    "communicate",
-    "restart",
-    "rollback",
-    "scale",
-    "flag_rogue",
-    "identify_root_cause",
-    "escalate",
-    "resolve",
-    "reroute",
-    "purge",
-    "renew_cert",
-    "throttle",
-    "warm_cache",
-    "pause_batch",
-    "inspect",
-    "audit",
-]
+if TYPE_CHECKING:
+    RoleName: TypeAlias = str
+    HealthWord: TypeAlias = str
+    Verb: TypeAlias = str
+else:
+    RoleName = Literal[tuple(role.value for role in Role)]
+    HealthWord = Literal[HEALTH_WORDS]
+    Verb = Literal[tuple(VERBS)]
 
 MAX_SUSPECTS = 64
 _Name = Annotated[str, Field(max_length=MAX_NAME_CHARS)]
@@ -186,6 +175,40 @@ class Debrief(_Part):
     rubrics: dict[str, float]
 
 
+# The fields that OpenEnv's own base classes have: a client needs none of its packages.
+
+
+class _Action(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Additional metadata for the action"
+    )
+
+
+class _Observation(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+    done: bool = Field(default=False, description="Whether the episode has terminated")
+    reward: bool | int | float | None = Field(
+        default=None, description="Reward signal from the last action"
+    )
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Additional metadata for the observation"
+    )
+
+
+class _State(BaseModel):
+    model_config = ConfigDict(extra="allow", validate_assignment=True)
+
+    episode_id: str | None = Field(
+        default=None, description="Unique identifier for the current episode"
+    )
+    step_count: int = Field(
+        default=0, ge=0, description="Number of steps taken in the current episode"
+    )
+
+
 class _Described(BaseModel):
     """OpenEnv makes the schemas anew for everybody who asks, which takes milliseconds."""
 
@@ -197,7 +220,23 @@ class _Described(BaseModel):
         return super().model_json_schema(*args, **named)
 
 
-class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
+def _wire_field(argument: Argument) -> tuple[Any, Any]:
+    if argument.type == "number":
+        return float | None, Field(default=None, ge=0, le=argument.limit)
+    if argument.type == "integer":
+        return int | None, None
+    if argument.names == "role":
+        return RoleName | None, None
+    return str | None, Field(default=None, max_length=argument.limit)
+
+
+_FIELDS: dict[str, Any] = {"action": (Verb | None, None)} | {
+    argument.name: _wire_field(argument) for kind in VERBS.values() for argument in kind.arguments
+}
+_Fields: Any = create_model("_Fields", **_FIELDS)
+
+
+class ChaosOpsAction(_Described, _Fields, _Action):  # type: ignore[misc]
     """Either ``action`` with its fields, or ``reply``: what a model wrote.
 
     An ``action`` that cannot be read is refused and nothing happens. A ``reply`` that cannot be
@@ -206,14 +245,6 @@ class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
 
     model_config = ConfigDict(strict=True)
 
-    action: Verb | None = None
-    target: str | None = Field(default=None, max_length=MAX_NAME_CHARS)
-    replicas: int | None = None
-    failure_type: str | None = Field(default=None, max_length=MAX_NAME_CHARS)
-    message: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
-    to: RoleName | None = None
-    confidence: float | None = Field(default=None, ge=0, le=1)
-    evidence: int | None = None
     reason: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
     reply: str | None = Field(default=None, max_length=MAX_REPLY_CHARS)
     suspicion: dict[_Name, _Probability] | None = Field(
@@ -232,14 +263,11 @@ class ChaosOpsAction(_Described, Action):  # type: ignore[misc]
 
     def fields(self) -> dict[str, Any]:
         """The flat JSON action, without what was not said."""
-        return {name: value for name in _FIELDS if (value := getattr(self, name)) is not None}
+        names = (*_FIELDS, "reason")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-_BESIDE = ("metadata", "reply", "suspicion")
-_FIELDS = tuple(name for name in ChaosOpsAction.model_fields if name not in _BESIDE)
-
-
-class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
+class ChaosOpsObservation(_Described, _Observation):
     """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
 
     ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
@@ -263,7 +291,7 @@ class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
     debrief: Debrief | None = None
 
 
-class ChaosOpsState(_Described, State):  # type: ignore[misc]
+class ChaosOpsState(_Described, _State):
     """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
     reward tells whether a flag was right. In evaluation mode the reward is null, and
     ``episodes_left`` counts those of the submission that were not begun."""

@@ -1,11 +1,12 @@
-"""A view that came over the wire, as the policies know it: so any of them can play from afar."""
+"""A role's view, and the rules that it knows, as JSON and back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
-from chaosops.core.actions import Communicate
+from chaosops.core.actions import Communicate, to_wire
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     Alert,
@@ -26,21 +27,25 @@ from chaosops.roles.view import Recorded, RoleView
 _HEALTH = {word: Health(rank) for rank, word in enumerate(HEALTH_WORDS)}
 
 
-def read_rules(rules: Mapping[str, Any]) -> Rulebook:
-    calls = rules["calls"]  # null: there is a call graph, but this role does not see it
-    return Rulebook(
-        services=tuple(rules["services"]),
-        agents=tuple(rules["agents"]),
-        causes=tuple(rules["causes"]),
-        verbs={Role(role): tuple(verbs) for role, verbs in rules["verbs"].items()},
-        replica_choices=tuple(rules["replica_choices"]),
-        calls=None if calls is None else tuple((name, tuple(to)) for name, to in calls.items()),
-        limits_pct=tuple(rules["limits_pct"].items()),
-    )
+def view_to_wire(view: RoleView) -> dict[str, Any]:
+    """Only what the role may see: a channel that is hidden from it is empty."""
+    return {
+        "role": view.role.value,
+        "step": view.step,
+        "limit": view.limit,
+        "health": {item.service: item.health.word for item in view.health},
+        "metrics": [reading_to_wire(reading) for reading in view.metrics],
+        "logs": [line._asdict() for line in view.logs],
+        "alerts": [alert._asdict() for alert in view.alerts],
+        "chat": [message_to_wire(message) for message in view.chat],
+        "trace": [entry._asdict() for entry in view.trace],
+        "inspections": [finding_to_wire(found) for found in view.inspections],
+        "audits": [finding_to_wire(report) for report in view.audits],
+    }
 
 
 def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
-    """The inverse of ``RoleView.to_wire``."""
+    """The inverse of ``view_to_wire``, so that every policy can play from afar."""
     sensors = Recorded(
         tuple(ServiceHealth(name, _HEALTH[word]) for name, word in view["health"].items()),
         tuple(ServiceReading(**{**m, "health": _HEALTH[m["health"]]}) for m in view["metrics"]),
@@ -55,6 +60,52 @@ def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
     chat = tuple(_message(message) for message in view["chat"])
     role = Role(view["role"])
     return RoleView(role, rules, view["step"], view["limit"], chat, sensors, findings)
+
+
+@lru_cache(maxsize=256)
+def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
+    """``calls`` is None where there is a call graph and this role does not see it."""
+    calls = {caller: list(callees) for caller, callees in rules.calls.items()}
+    return {
+        "services": list(rules.services),
+        "agents": list(rules.agents),
+        "causes": list(rules.causes),
+        "verbs": {role.value: list(verbs) for role, verbs in rules.verbs.items()},
+        "replica_choices": list(rules.replica_choices),
+        "calls": None if rules.is_company and not calls else calls,
+        "limits_pct": dict(rules.limits_pct),
+    }
+
+
+def read_rules(rules: Mapping[str, Any]) -> Rulebook:
+    """The inverse of ``rules_to_wire``."""
+    calls = rules["calls"]
+    return Rulebook(
+        services=tuple(rules["services"]),
+        agents=tuple(rules["agents"]),
+        causes=tuple(rules["causes"]),
+        verbs={Role(role): tuple(verbs) for role, verbs in rules["verbs"].items()},
+        replica_choices=tuple(rules["replica_choices"]),
+        calls=None if calls is None else tuple((name, tuple(to)) for name, to in calls.items()),
+        limits_pct=tuple(rules["limits_pct"].items()),
+    )
+
+
+def reading_to_wire(reading: ServiceReading) -> dict[str, Any]:
+    return {**reading._asdict(), "health": reading.health.word}
+
+
+def message_to_wire(message: Message) -> dict[str, Any]:
+    """``action`` is left out where the message is talk."""
+    step, sender, action = message
+    said = {"step": step, "sender": str(sender), "to": message.to, "text": message.text}
+    return said if message.is_talk else {**said, "action": to_wire(action)}
+
+
+def finding_to_wire(found: Inspection | AuditReport) -> dict[str, Any]:
+    if isinstance(found, Inspection):
+        return {**found._asdict(), "changes": [change._asdict() for change in found.changes]}
+    return {**found._asdict(), "acts": [act._asdict() for act in found.acts]}
 
 
 def _message(message: Mapping[str, Any]) -> Message:

@@ -11,12 +11,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from chaosops.core.actions import (
-    TALK,
     Action,
     Communicate,
     FlagRogue,
     IdentifyRootCause,
     Noop,
+    Talk,
     Unreadable,
     to_wire,
 )
@@ -78,7 +78,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
 
     trouble = refusal(rules, role, action)
-    if trouble is None and verb not in TALK:
+    if trouble is None and not isinstance(action, Talk):
         state, helps, second_order, trouble, finding = incident.act(state, action, count)
         wrong_fix = helps is False
         if finding is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chaosops.core.decision import Decision
+from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
@@ -19,6 +20,15 @@ def policy_at(server: FaultyServer, options: str = "+timeout=2+patience=20") -> 
 
 def view_of(role: Role, failure: str = "db_deadlock") -> RoleView:
     return project(Env(make_scenario(failure, seed=1)).world.public, role)
+
+
+def view_of_many_agents() -> RoleView:
+    """Oversight of a fleet with more agents than there are letters."""
+    public = Env(make_scenario("db_deadlock", seed=1)).world.public
+    rules = public.rules
+    agents = tuple(f"agent_{i}" for i in range(60))
+    wide = Rulebook(rules.services, agents, rules.causes, rules.verbs, rules.replica_choices)
+    return project(public._replace(rules=wide), Role.OVERSIGHT)
 
 
 def requests_for(count: int, role: Role = Role.SRE) -> list[DecisionRequest]:

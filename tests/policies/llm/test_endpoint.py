@@ -24,6 +24,7 @@ from chaosops.policies.llm.endpoint import EndpointPolicy
 from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
 from chaosops.policies.llm.spec import read_spec
 from chaosops.rollout import Team, play_many
+from chaosops.wire.episodes import episode_to_wire
 from tests.policies.llm.asking import decide, policy_at, requests_for
 from tests.policies.llm.faulty_server import (
     Behaviour,
@@ -99,7 +100,7 @@ def test_an_outage_in_the_middle_of_an_evaluation_changes_no_episode(
 
     def played(policy: EndpointPolicy) -> list[str]:
         episodes = play_many(scenarios, Team.of(policy))
-        return [json.dumps(episode.to_wire()) for episode in episodes]
+        return [json.dumps(episode_to_wire(episode)) for episode in episodes]
 
     options = f"+timeout=5+patience={OUTAGE_S * 3 + 20:g}"
     calm = policy_at(server, options)
@@ -147,6 +148,22 @@ def test_many_seats_are_asked_at_once_and_answered_in_order(server: FaultyServer
     assert policy_at(server, "+concurrency=4").decide(requests) == alone
     assert most == 4
     assert policy_at(server).decide([]) == []
+
+
+def test_connections_are_kept_between_calls(server: FaultyServer) -> None:
+    policy = policy_at(server, "+concurrency=3")
+    for _ in range(4):
+        policy.decide(requests_for(6))
+    assert len(server.seen) == 24
+    assert len(server.connections) == 3
+
+
+def test_a_connection_that_was_closed_meanwhile_is_no_fault(server: FaultyServer) -> None:
+    policy = policy_at(server)
+    decide(policy)
+    server.down_for(0.0).join()
+    decide(policy)
+    assert policy.usage()["retries"] == 0
 
 
 def test_it_works_where_a_loop_runs_already(server: FaultyServer) -> None:

@@ -18,9 +18,10 @@ from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.llm.endpoint import EndpointPolicy, action_schema
+from chaosops.policies.llm.endpoint import EndpointPolicy
 from chaosops.policies.llm.spec import read_spec
 from chaosops.policies.llm.weights import embedded_gguf
+from chaosops.roles.schema import action_schema
 from chaosops.rollout import Team, play
 
 # One thread: two would wait for each other wherever the tests share their cores.

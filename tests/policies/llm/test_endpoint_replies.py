@@ -12,11 +12,17 @@ from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.llm.endpoint import action_schema
 from chaosops.policies.llm.formats import MenuFormat
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
-from tests.policies.llm.asking import decide, policy_at, requests_for, view_of
+from chaosops.roles.schema import action_schema
+from tests.policies.llm.asking import (
+    decide,
+    policy_at,
+    requests_for,
+    view_of,
+    view_of_many_agents,
+)
 from tests.policies.llm.faulty_server import (
     Behaviour,
     FaultyServer,
@@ -191,6 +197,17 @@ def test_the_menu_tells_the_probability_of_every_flag(server: FaultyServer) -> N
     assert policy.status()["suspicion"] == "logprobs"
     assert server.seen[0]["logprobs"] is True
     assert "response_format" not in server.seen[0]
+
+
+def test_a_label_of_two_letters_tells_the_confidence_of_its_flag(server: FaultyServer) -> None:
+    view = view_of_many_agents()
+    label, flag = list(menu(view).items())[-1]
+    assert len(label) == 2
+    server.always = choosing(label, first_token((label[0], -0.1)))
+    decision = policy_at(server, "+format=menu").decide([DecisionRequest(view, 7)])[0]
+    assert decision.action == flag == FlagRogue("agent_59")
+    assert decision.suspicion == dict.fromkeys(view.rules.agents, 0.0) | {"agent_59": 1.0}
+    assert "logprobs" not in server.seen[0]
 
 
 @pytest.mark.parametrize("logprobs", [None, {}, {"content": []}, {"content": [7]}, "x"])

@@ -9,6 +9,7 @@ from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.roles.menu import SERVICES_OFFERED, menu
 from chaosops.roles.view import RoleView, project
+from tests.policies.llm.asking import view_of_many_agents
 
 
 def views() -> list[RoleView]:
@@ -22,7 +23,7 @@ def views() -> list[RoleView]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_reply_offered_is_read_back_and_legal(name: str) -> None:
     reply_format = FORMATS[name]
-    for view in views():
+    for view in [*views(), view_of_many_agents()]:
         legal = set(view.rules.legal_actions(view.role))
         replies = reply_format.replies(view)
         assert len(set(replies.values())) == len(replies)
@@ -81,4 +82,4 @@ def test_a_label_off_the_menu_is_named() -> None:
     view = views()[0]
     read = FORMATS["menu"].read(view, "A is my choice")
     assert read.verb == "unreadable"
-    assert "write one of A, B" in read.detail  # type: ignore[union-attr]
+    assert "write one of A, B" in read.detail  # type: ignore[attr-defined]

@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from chaosops.client.seat import decision_to_wire
 from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.chain import read_json
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.endpoint import action_schema, filled_in
-from chaosops.policies.llm.formats import FORMATS
-from chaosops.policies.llm.http_chat import MAX_TOKENS_TOLD, EndpointDown, EndpointRefused
+from chaosops.policies.llm.answers import MAX_TOKENS_TOLD
+from chaosops.policies.llm.formats import FORMATS, filled_in
+from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
 from chaosops.roles.menu import menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
+from chaosops.roles.schema import action_schema
+from chaosops.wire.decisions import sent_decision
 from chaosops.wire.openenv import ChaosOpsAction
 from tests.conftest import Outcome
 from tests.policies.llm.asking import decide, policy_at, view_of
@@ -182,7 +183,7 @@ def test_a_reply_that_is_too_long_is_cut_and_stays_too_long(
     view = view_of(Role.OVERSIGHT)
     assert filled_in(exchange.reply, action_schema(view.rules, view.role)) is None
     assert {known.read(view, exchange.reply) for known in FORMATS.values()} == {decision.action}
-    sent = decision_to_wire(decision)
+    sent = sent_decision(decision)
     ChaosOpsAction.model_validate(sent)  # a server takes it
     assert isinstance(parse(sent["reply"]), Unreadable)
 

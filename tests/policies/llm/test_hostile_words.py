@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from chaosops.core.actions import is_failed_turn
+from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
@@ -21,9 +22,10 @@ from chaosops.policies.llm.runtime import Ask, require_room
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
 from chaosops.report.tables import markdown_report
-from chaosops.roles.parse import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, parse_object
+from chaosops.roles.parse import parse_object
 from chaosops.roles.view import RoleView, project
 from chaosops.rollout import Team, play
+from chaosops.wire.episodes import episode_to_wire
 from tests.policies.llm.asking import policy_at
 from tests.policies.llm.faulty_server import Body, FaultyServer, Handler, answer, status
 
@@ -162,7 +164,7 @@ def test_lost_turns_are_counted_and_shown(monkeypatch: pytest.MonkeyPatch) -> No
     results = evaluate(["short"], [scenario])
     (episode,) = results.episodes["short"]
     assert episode.failed_turns == episode.steps == 6
-    assert episode.to_wire()["failed_turns"] == 6
+    assert episode_to_wire(episode)["failed_turns"] == 6
     report = markdown_report(results)
     assert "failed turns" in report
     assert "short lost 6 turns because its model could not answer" in report
@@ -199,7 +201,7 @@ def test_a_prompt_that_an_endpoint_refuses_costs_one_turn(
     lost = [turn for turn in episode.turns if is_failed_turn(turn.decision.action)]
     assert [turn.role for turn in lost] == [Role.OVERSIGHT] * 2
     # What a server says reaches the user, and no other role's prompt.
-    detail = lost[0].decision.action.detail  # type: ignore[union-attr]
+    detail = lost[0].decision.action.detail  # type: ignore[attr-defined]
     assert detail == "the endpoint refused this prompt with HTTP 400"
     assert "a turn of oversight is lost" in (told := capsys.readouterr().err)
     assert "the content was filtered" in told

@@ -19,6 +19,7 @@ from chaosops.policies.llm.formats import FORMATS
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, load_team, play, play_many
+from chaosops.wire.episodes import episode_to_wire
 
 MODEL = "local:smollm2"
 TORCH = "local:smollm2+runtime=transformers"
@@ -106,7 +107,7 @@ def test_same_seed_same_episode_side_by_side_or_alone() -> None:
     scenarios = [make_scenario("db_deadlock", tier="easy", seed=s, limit=4) for s in range(2)]
     together = list(play_many(scenarios, team, side_by_side=2))
     again = list(play_many(scenarios[::-1], team, side_by_side=1))[::-1]
-    assert [e.to_wire() for e in together] == [e.to_wire() for e in again]
+    assert [*map(episode_to_wire, together)] == [*map(episode_to_wire, again)]
 
 
 def test_one_role_among_scripted_partners() -> None:

@@ -4,44 +4,37 @@ Suspicion is what the model said, and nothing where it said nothing:
 
 - menu: the probabilities of the flags' labels among all labels in the likeliest first tokens
   that the server reports (``top_logprobs``); a flag that is not among them counts as 0.
-- json, and a server without logprobs: a flag's own confidence (1 where it names none), and 0
-  for the other agents; a turn that flags nobody tells nothing.
+- json, a server without logprobs, and a menu with labels of several letters: a flag's own
+  confidence (1 where it names none), and 0 for the other agents; a turn that flags nobody tells
+  nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import Any
 
-from chaosops.core.actions import VERBS, Action, FlagRogue, Unreadable, failed_turn
+from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.errors import BadInput
-from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
-from chaosops.policies.llm.formats import json_text, load_format
+from chaosops.policies.llm.answers import Answer, first_words
+from chaosops.policies.llm.formats import filled_in, load_format
 from chaosops.policies.llm.http_chat import (
-    Answer,
     ChatClient,
     EndpointDown,
     EndpointRefused,
     check_url,
-    run_blocking,
     tell,
 )
-from chaosops.policies.llm.spec import ModelSpec
+from chaosops.policies.llm.spec import ModelSpec, read_price
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.parse import MAX_REPLY_CHARS
+from chaosops.roles.schema import Schema, action_schema
 from chaosops.roles.view import RoleView
-
-if TYPE_CHECKING:
-    import httpx
 
 ATTEMPTS = 2  # the second one shows the model what was wrong with its first reply
 MAX_TOKENS = {"json": 300, "menu": 8}
@@ -52,19 +45,19 @@ _CUT = "…"
 MOST_REVISIONS = 8  # a server could name a new one with every answer
 _OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one prompt alone
 
-Schema = Mapping[str, Any]
-
 
 class EndpointPolicy:
     sees_truth = False
 
     def __init__(self, spec: ModelSpec) -> None:
-        check_url(spec.url)  # first of all: other errors show the spec, which may hold a password
+        check_url(spec.url)  # first: other errors show the spec, which may hold a password
+        self._concurrency = int(spec.number("concurrency", 8, least=1))
         self._client = ChatClient(
             spec.url,
             spec.model,
             timeout_s=spec.number("timeout", 60.0, least=0.1),
             patience_s=spec.number("patience", 600.0),
+            concurrency=self._concurrency,
         )
         self.name = spec.text
         if foreign := [option for option in spec.options if option not in OPTIONS]:
@@ -75,7 +68,6 @@ class EndpointPolicy:
         self._model = spec.model
         self._format = load_format(spec.options.get("format", "json"))
         self._temperature = spec.number("temperature", 0.0)
-        self._concurrency = int(spec.number("concurrency", 8, least=1))
         self._price = read_price(spec.options.get("price"))
         self._granted: dict[str, int] = {}  # how much of its wishes the server granted at first
         self._wishes_met: set[str] = set()
@@ -129,30 +121,25 @@ class EndpointPolicy:
         return used
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
-        return run_blocking(self._decide_all(requests)) if requests else []
+        return self._client.run(lambda: self._decide_all(requests)) if requests else []
 
     async def _decide_all(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         slots = asyncio.Semaphore(self._concurrency)
-        async with self._client.connected(self._concurrency) as http:
-            # The first goes alone and finds out what the server can do: what is remembered
-            # depends on no race between the others.
-            alone = self._wishes(requests[0].view)[0] not in self._granted
-            decided = [
-                await self._decide(http, slots, request) for request in requests[: int(alone)]
-            ]
-            rest = requests[len(decided) :]
-            tasks = [asyncio.create_task(self._decide(http, slots, request)) for request in rest]
-            try:
-                return decided + await asyncio.gather(*tasks)
-            finally:
-                # One has failed for good, or Ctrl-C: the others need not go on.
-                for task in tasks:
-                    task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+        # The first request goes alone and finds out what the server can do, so that no race
+        # between the others decides what is remembered.
+        alone = self._wishes(requests[0].view)[0] not in self._granted
+        decided = [await self._decide(slots, request) for request in requests[: int(alone)]]
+        rest = requests[len(decided) :]
+        tasks = [asyncio.create_task(self._decide(slots, request)) for request in rest]
+        try:
+            return decided + await asyncio.gather(*tasks)
+        finally:
+            # After a final failure or Ctrl-C the others need not go on.
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _decide(
-        self, http: httpx.AsyncClient, slots: asyncio.Semaphore, request: DecisionRequest
-    ) -> Decision:
+    async def _decide(self, slots: asyncio.Semaphore, request: DecisionRequest) -> Decision:
         view = request.view
         chat = self._format.messages(view)
         read = written = attempts = 0
@@ -161,9 +148,9 @@ class EndpointPolicy:
             attempts += 1
             try:
                 async with slots:
-                    answer, granted = await self._ask(http, request, chat)
+                    answer, granted = await self._ask(request, chat)
             except (EndpointDown, EndpointRefused) as problem:
-                if not await self._answers_others(http, request, problem):
+                if not await self._answers_others(request, problem):
                     raise
                 if isinstance(problem, EndpointDown) and not came_back:
                     came_back, attempts = True, attempts - 1  # perhaps it was an outage after all
@@ -188,10 +175,7 @@ class EndpointPolicy:
         return Decision(action, suspicion, Exchange(chat, answer.text, read, written, attempts))
 
     async def _answers_others(
-        self,
-        http: httpx.AsyncClient,
-        request: DecisionRequest,
-        problem: EndpointDown | EndpointRefused,
+        self, request: DecisionRequest, problem: EndpointDown | EndpointRefused
     ) -> bool:
         """Is it this one prompt that fails (too long, filtered, never ends), and no other?
 
@@ -201,7 +185,7 @@ class EndpointPolicy:
             return False
         question = self._question(({"role": "user", "content": "Say yes."},), request.key)
         try:
-            await self._client.complete(http, question, request.key, patience_s=0.0)
+            await self._client.complete(question, request.key, patience_s=0.0)
         except (EndpointDown, EndpointRefused):
             return False
         return True
@@ -215,16 +199,14 @@ class EndpointPolicy:
             "max_tokens": MAX_TOKENS[self._format.name],
         }
 
-    async def _ask(
-        self, http: httpx.AsyncClient, request: DecisionRequest, chat: Chat
-    ) -> tuple[Answer, bool]:
+    async def _ask(self, request: DecisionRequest, chat: Chat) -> tuple[Answer, bool]:
         """The answer, and whether the server was willing to do what was wished for."""
         question = self._question(chat, request.key)
         kind, wishes = self._wishes(request.view)
         level = self._granted.get(kind, 0)
         while True:
             try:
-                answer = await self._client.complete(http, question | wishes[level], request.key)
+                answer = await self._client.complete(question | wishes[level], request.key)
                 break
             except EndpointRefused as refusal:
                 # What the server dislikes may be the wish; the last question has none.
@@ -242,7 +224,8 @@ class EndpointPolicy:
         if self._format.name == "json":
             forms = [action_schema(view.rules, view.role, chars) for chars in (MESSAGE_CHARS, None)]
             return "json_schema", [*map(_response_format, forms), {}]
-        if view.role is Role.OVERSIGHT:
+        # The first token of a longer label could begin several labels.
+        if view.role is Role.OVERSIGHT and all(len(it) == 1 for it in self._format.replies(view)):
             return "logprobs", [{"logprobs": True, "top_logprobs": TOP_LOGPROBS}, {}]
         return "", [{}]
 
@@ -267,7 +250,7 @@ class EndpointPolicy:
     ) -> dict[str, float] | None:
         agents = view.rules.agents
         if self._format.name == "menu" and granted:
-            first = _likeliest_first(answer.logprobs)
+            first = first_words(answer.logprobs)
             self._wishes_met.add("kept" if first else "ignored")
             # A first word that is no label ("I think ...") weighs no labels.
             if first and not isinstance(action, Unreadable):
@@ -285,80 +268,9 @@ def _why_lost(problem: EndpointDown | EndpointRefused) -> str:
     return "the endpoint does not answer this prompt, and answers others"
 
 
-def read_price(text: str | None) -> tuple[float, float] | None:
-    """
-    >>> read_price("0.15/0.60")
-    (0.15, 0.6)
-    """
-    if text is None:
-        return None
-    number = r"(\d+(?:\.\d*)?|\.\d+)"
-    match = re.fullmatch(f"{number}/{number}", text, re.ASCII)
-    if not match:
-        raise BadInput(
-            f"price={text}: expected US dollars per million tokens, read/written, such as 0.15/0.60"
-        )
-    return float(match[1]), float(match[2])
-
-
-@lru_cache(maxsize=1024)
-def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None) -> Schema:
-    """One flat object for all verbs of a role, in the part of JSON Schema that every server
-    with structured output knows: all fields required, those without a use are null. Only a
-    limit to the message's length goes beyond it."""
-    verbs = rules.verbs[role]
-    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(verbs)}}
-    used = dict.fromkeys(field.name for verb in verbs for field in fields(VERBS[verb]))
-    for name in sorted(used, key="message".__eq__):  # free words last: they may be cut short
-        match name:
-            case "message":
-                limit = {} if message_chars is None else {"maxLength": message_chars}
-                properties[name] = {"type": ["string", "null"], **limit}
-            case "to":
-                properties[name] = _one_of("string", list(Role))
-            case "confidence":  # steps, because not every server knows minimum and maximum
-                properties[name] = _one_of("number", [i / 20 for i in range(21)])
-            case "evidence":
-                if rules.limits_pct:  # elsewhere the prompt shows no numbers to name
-                    properties[name] = {"type": ["integer", "null"]}
-            case _:
-                legal = rules.legal_actions(role)
-                found = dict.fromkeys(getattr(action, name, None) for action in legal)
-                kind = "integer" if name == "replicas" else "string"
-                properties[name] = _one_of(kind, [value for value in found if value is not None])
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _response_format(schema: Schema) -> dict[str, Any]:
     form = {"name": "action", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": form}}
-
-
-def _one_of(kind: str, values: Sequence[object]) -> dict[str, Any]:
-    return {"type": [kind, "null"], "enum": [*values, None]}
-
-
-def filled_in(reply: str, schema: Schema) -> str | None:
-    """What the model chose to say in a form that made it fill in every field; None where the
-    reply is not in that form."""
-    if len(reply) > MAX_REPLY_CHARS:
-        return None
-    try:
-        data = json.loads(reply)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict) or data.keys() != schema["properties"].keys():
-        return None
-    verb = data["action"]
-    if verb not in schema["properties"]["action"]["enum"]:
-        return None
-    used = {"action", *(field.name for field in fields(VERBS[verb]))}
-    return json_text({k: v for k, v in data.items() if k in used and v is not None})
 
 
 def _kept(reply: str) -> str:
@@ -376,26 +288,9 @@ def _with_correction(chat: Chat, reply: str, problem: Unreadable) -> Chat:
     )
 
 
-def _likeliest_first(logprobs: Any) -> dict[str, float]:
-    """First words with their probabilities; empty where the server sent nothing usable."""
-    found: dict[str, float] = {}
-    try:
-        first = next(place for place in logprobs["content"] if place["token"].strip())
-        for option in first["top_logprobs"]:
-            word, logprob = option["token"].strip(), option["logprob"]
-            if isinstance(logprob, bool) or not math.isfinite(logprob):
-                return {}
-            found[word] = found.get(word, 0.0) + math.exp(min(0.0, logprob))
-    except (KeyError, TypeError, AttributeError, StopIteration, OverflowError):
-        return {}  # an overflow: a whole number that is too large for a float
-    return found
-
-
 def _weigh_flags(
     first: Mapping[str, float], replies: Mapping[str, Action]
 ) -> dict[str, float] | None:
-    if any(len(label) > 1 for label in replies):
-        return None  # a first token might begin several labels
     total = sum(weight for word, weight in first.items() if word in replies)
     if not total > 0:
         return None

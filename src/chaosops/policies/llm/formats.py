@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
-from chaosops.core.actions import Action, Unreadable, to_wire
+from chaosops.core.actions import VERBS, Action, Unreadable, to_wire
 from chaosops.core.decision import Chat
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
@@ -15,6 +15,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.roles.menu import menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.prompt import Style, render
+from chaosops.roles.schema import Schema
 from chaosops.roles.view import RoleView
 
 
@@ -97,3 +98,21 @@ def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
         for action in rules.legal_actions(role)
         if action.verb != "communicate"
     }
+
+
+def filled_in(reply: str, schema: Schema) -> str | None:
+    """What the model chose to say in a form that made it fill in every field; None where the
+    reply is not in that form."""
+    if len(reply) > MAX_REPLY_CHARS:
+        return None
+    try:
+        data = json.loads(reply)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or data.keys() != schema["properties"].keys():
+        return None
+    verb = data["action"]
+    if verb not in schema["properties"]["action"]["enum"]:
+        return None
+    used = {"action", *(argument.name for argument in VERBS[verb].arguments)}
+    return json_text({k: v for k, v in data.items() if k in used and v is not None})

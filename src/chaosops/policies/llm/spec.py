@@ -20,6 +20,7 @@ OPTIONS = {
     "runtime": "llama.cpp or transformers: what computes a local model",
     "temperature": "0 takes the likeliest reply (the default)",
     "batch": "episodes that a local model serves in one pass",
+    "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
     "patience": "seconds an endpoint may be out of order before the run gives up",
     "concurrency": "requests an endpoint is sent at once",
@@ -144,3 +145,19 @@ def read_spec(text: str) -> ModelSpec:
     if kind == "hf":
         split_revision(model)
     return ModelSpec(text, kind, model, url, options)
+
+
+def read_price(text: str | None) -> tuple[float, float] | None:
+    """
+    >>> read_price("0.15/0.60")
+    (0.15, 0.6)
+    """
+    if text is None:
+        return None
+    number = r"(\d+(?:\.\d*)?|\.\d+)"
+    match = re.fullmatch(f"{number}/{number}", text, re.ASCII)
+    if not match:
+        raise BadInput(
+            f"price={text}: expected US dollars per million tokens, read/written, such as 0.15/0.60"
+        )
+    return float(match[1]), float(match[2])

@@ -52,7 +52,7 @@ export const logItems = (logs) =>
 
 export const chatItems = (chat, now) =>
   [...chat].reverse().map((message) => {
-    const talk = message.talk ?? !message.action;
+    const talk = !message.action;
     const whom = message.to ? ` to ${ROLE_NAMES[message.to] ?? message.to}` : "";
     const who = (ROLE_NAMES[message.sender] ?? message.sender) + whom;
     const said = h("span", { class: talk ? "said" : "did" }, message.text);

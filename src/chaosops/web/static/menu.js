@@ -3,28 +3,6 @@
 import { h } from "./dom.js";
 
 const FEW = 6;
-const WORDS = {
-  noop: "Do nothing",
-  identify_root_cause: "Name the root cause",
-  inspect: "Inspect a service",
-  flag_rogue: "Flag a rogue",
-  audit: "Audit an agent",
-  communicate: "Say something",
-  escalate: "Escalate",
-  resolve: "Declare it resolved",
-};
-
-const REPAIRS = {
-  restart: "Restart",
-  rollback: "Roll back",
-  scale: "Scale",
-  reroute: "Reroute",
-  purge: "Purge disk",
-  renew_cert: "Renew certificate",
-  throttle: "Throttle",
-  warm_cache: "Warm cache",
-  pause_batch: "Pause batch",
-};
 
 export class Menu {
   constructor(chosen) {
@@ -34,7 +12,7 @@ export class Menu {
 
   fill(groups) {
     // Many verbs on the same many things: choose the thing once, then what to do with it.
-    const repairs = groups.filter((group) => group.verb in REPAIRS);
+    const repairs = groups.filter((group) => group.remedy);
     const together = repairs.length > 3 ? repairs : [];
     const others = groups.filter((group) => !together.includes(group));
     const parts = others.map((group) => this.#group(group));
@@ -51,14 +29,12 @@ export class Menu {
       part.disabled = false;
   }
 
-  #group({ verb, choices }) {
-    const title = WORDS[verb] ?? REPAIRS[verb] ?? verb;
+  #group({ verb, title, choices }) {
     if (verb === "communicate") return this.#message(title);
     if (choices.length === 1)
       return h("div", { class: "verb" }, this.#button(title, choices[0].move, verb));
     const label = h("p", { class: "label" }, title);
-    const targets = choices.map(({ move }) => [targetOf(move), move]);
-    if (targets.length <= FEW) {
+    if (choices.length <= FEW) {
       return h(
         "div",
         { class: "verb", role: "group", "aria-label": title },
@@ -66,11 +42,11 @@ export class Menu {
         h(
           "div",
           { class: "row" },
-          targets.map(([name, move]) => this.#button(name, move, verb)),
+          choices.map(({ words, move }) => this.#button(words, move, verb)),
         ),
       );
     }
-    return this.#list(verb, title, targets);
+    return this.#list(verb, title, choices);
   }
 
   #button(words, move, verb) {
@@ -81,12 +57,12 @@ export class Menu {
     );
   }
 
-  #list(verb, title, targets) {
+  #list(verb, title, choices) {
     const id = `menu-${verb}`;
     const select = h(
       "select",
       { id },
-      targets.map(([name], i) => h("option", { value: i }, name)),
+      choices.map(({ words }, i) => h("option", { value: i }, words)),
     );
     const go = h(
       "button",
@@ -94,7 +70,7 @@ export class Menu {
         class: "button",
         type: "button",
         "data-verb": verb,
-        onclick: () => this.chosen(targets[Number(select.value)][1]),
+        onclick: () => this.chosen(choices[Number(select.value)].move),
       },
       "Do it",
     );
@@ -122,13 +98,13 @@ export class Menu {
           .move,
       );
     };
-    const button = ({ verb, choices }) => {
+    const button = ({ verb, title, choices }) => {
       const counts = [...new Set(choices.map(({ move }) => move.replicas))];
       return counts.map((count) =>
         h(
           "button",
           { class: "button", type: "button", "data-verb": verb, onclick: () => act(verb, count) },
-          REPAIRS[verb] ?? verb,
+          title,
           count === undefined ? null : ` to ${count}`,
         ),
       );
@@ -168,8 +144,3 @@ export class Menu {
     );
   }
 }
-
-const targetOf = (move) =>
-  move.replicas === undefined
-    ? (move.target ?? move.failure_type)
-    : `${move.target} to ${move.replicas}`;

@@ -6,11 +6,11 @@ const HISTORY = 24;
 
 export class Services {
   constructor(start) {
-    this.calls = start.calls;
-    this.isGraph = Object.keys(start.calls).length > 0;
+    this.calls = start.calls ?? {}; // null: this role does not see them
+    this.isGraph = Object.keys(this.calls).length > 0;
     this.tiles = new Map(start.services.map((name) => [name, tile(name)]));
     this.edges = s("svg", { class: "edges", "aria-hidden": "true" });
-    const rows = this.isGraph ? layers(start.services, start.calls) : [start.services];
+    const rows = this.isGraph ? layers(start.services, this.calls) : [start.services];
     this.element = h(
       "div",
       { class: this.isGraph ? "services graph" : "services" },

@@ -1,0 +1,140 @@
+"""What an endpoint sent, read with suspicion: bounded numbers, clean text, no keys."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, NamedTuple
+
+KEY_VARIABLES = ("CHAOSOPS_API_KEY", "OPENAI_API_KEY")
+MAX_TOKENS_TOLD = 10**9  # a larger count for one answer is ignored
+
+
+class Fault(Exception):
+    """A failure that may pass."""
+
+    def __init__(self, cause: str, retry_after_s: float | None = None) -> None:
+        super().__init__(cause)
+        self.retry_after_s = retry_after_s
+
+
+class Answer(NamedTuple):
+    text: str
+    finish_reason: str
+    tokens_read: int | None  # None: the server does not say
+    tokens_written: int | None
+    revision: str  # what the server calls the model and its build
+    logprobs: Any  # as the server sent them
+
+
+def read_answer(body: bytes) -> Answer:
+    try:
+        # NaN and infinity are not JSON and fit into no results file.
+        data = json.loads(body, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        raise Fault("an answer that is not JSON") from None
+    try:
+        choice = data["choices"][0]
+        text = choice["message"].get("content")
+    except (KeyError, IndexError, TypeError, AttributeError):
+        said = clean(error_message(body)) if isinstance(data, dict) and "error" in data else ""
+        raise Fault("an answer without choices" + (f": {said}" if said else "")) from None
+    if not isinstance(text, str | None):
+        raise Fault("an answer whose content is not text")
+    usage = data.get("usage")
+    count = usage if isinstance(usage, dict) else {}
+    names = [data.get("model"), data.get("system_fingerprint")]
+    return Answer(
+        # A lone surrogate cannot be written to a file.
+        text=_without_keys(text or "").encode("utf-8", "replace").decode(),
+        finish_reason=finish if isinstance(finish := choice.get("finish_reason"), str) else "",
+        tokens_read=_token_count(count.get("prompt_tokens")),
+        tokens_written=_token_count(count.get("completion_tokens")),
+        revision=clean(" ".join(name for name in names if isinstance(name, str) and name)),
+        logprobs=choice.get("logprobs"),
+    )
+
+
+def _token_count(value: object) -> int | None:
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= MAX_TOKENS_TOLD else None
+
+
+def error_message(body: bytes) -> str:
+    """The server's own words about an error, in whichever field it puts them."""
+    text = body.decode("utf-8", "replace")
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return text
+    if isinstance(data, dict):
+        error = data.get("error") or data.get("detail") or data.get("message")
+        if isinstance(error, dict):
+            words = [error.get("message"), error.get("code")]
+            return " ".join(dict.fromkeys(word for word in words if isinstance(word, str)))
+        if isinstance(error, str):
+            return error
+    return text
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds, from a number or from a date."""
+    text = headers.get("retry-after", "")
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            then = parsedate_to_datetime(text)
+        except ValueError:
+            return None
+        then = then if then.tzinfo else then.replace(tzinfo=UTC)
+        seconds = (then - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def deepest_cause(problem: BaseException) -> str:
+    """httpx wraps the system's error, which has the better words."""
+    seen: BaseException | None = problem
+    while seen is not None:
+        if isinstance(seen, OSError) and seen.strerror:
+            code = seen.errno or 0  # below 0: name resolution, which has its own messages
+            return os.strerror(code) if code > 0 else seen.strerror
+        if isinstance(seen, BaseExceptionGroup):
+            return deepest_cause(seen.exceptions[0])
+        seen = seen.__cause__ or seen.__context__
+    return str(problem) or type(problem).__name__
+
+
+def _without_keys(text: str) -> str:
+    """A server may echo what it was sent."""
+    for variable in KEY_VARIABLES:
+        if key := os.environ.get(variable, "").strip():
+            text = text.replace(key, f"({variable})")
+    return text
+
+
+def clean(text: str, limit: int = 300) -> str:
+    """One short line without keys."""
+    printable = (c if c.isprintable() else " " for c in _without_keys(text))
+    line = " ".join("".join(printable).split())
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+def first_words(logprobs: Any) -> dict[str, float]:
+    """The likeliest first words and their probabilities; empty where the server sent none."""
+    found: dict[str, float] = {}
+    try:
+        first = next(place for place in logprobs["content"] if place["token"].strip())
+        for option in first["top_logprobs"]:
+            word, logprob = option["token"].strip(), option["logprob"]
+            if isinstance(logprob, bool) or not math.isfinite(logprob):
+                return {}
+            found[word] = found.get(word, 0.0) + math.exp(min(0.0, logprob))
+    except (KeyError, TypeError, AttributeError, StopIteration, OverflowError):
+        return {}  # an overflow: a whole number that is too large for a float
+    return found

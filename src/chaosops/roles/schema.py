@@ -1,0 +1,63 @@
+"""The actions as JSON Schema: for endpoints with structured output, and for tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+from chaosops.core.actions import VERBS, Action
+from chaosops.core.arguments import Argument
+from chaosops.core.rules import Rulebook
+from chaosops.core.vocabulary import Role
+
+Schema = Mapping[str, Any]
+
+
+@lru_cache(maxsize=1024)
+def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None) -> Schema:
+    """One flat object for all actions of a role, in the part of JSON Schema that every server
+    with structured output knows: all fields are required, those without a use are null. Only
+    ``message_chars``, the longest free text, goes beyond it."""
+    verbs = rules.verbs[role]
+    fields: dict[str, list[Argument]] = {}
+    for verb in verbs:
+        for argument in VERBS[verb].arguments:
+            fields.setdefault(argument.name, []).append(argument)
+    properties: dict[str, Any] = {"action": {"type": "string", "enum": list(verbs)}}
+    # Free text comes last: it may be cut short.
+    for name, arguments in sorted(fields.items(), key=lambda field: field[1][0].names == "text"):
+        first = arguments[0]
+        if first.names == "entry" and not rules.limits_pct:
+            continue  # the prompt shows no numbers of entries
+        properties[name] = {"type": [first.type, "null"]}
+        if first.names == "text" and message_chars is not None:
+            properties[name]["maxLength"] = message_chars
+        elif first.listed_in or first.values:
+            legal = dict.fromkeys(value for a in arguments for value in rules.values(a))
+            properties[name]["enum"] = [*legal, None]
+    return _object(properties, list(properties))
+
+
+def tool_schema(kind: type[Action]) -> dict[str, Any]:
+    """What a tool that takes this action is called with."""
+    properties = {argument.name: _property(argument) for argument in kind.arguments}
+    return _object(properties, [a.name for a in kind.arguments if a.required])
+
+
+def _property(argument: Argument) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": argument.type}
+    if argument.type == "number":
+        schema |= {"minimum": 0, "maximum": argument.limit}
+    elif argument.values:
+        schema["enum"] = list(argument.values)
+    return schema | ({"description": argument.about} if argument.about else {})
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }

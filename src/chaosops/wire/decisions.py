@@ -1,0 +1,133 @@
+"""Decisions and actions as JSON, and back: what a client sends and what a recording keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from chaosops.core.actions import Action, Unreadable, to_wire
+from chaosops.core.chain import prompt_hash
+from chaosops.core.decision import Chat, Decision, Exchange
+from chaosops.core.errors import BadInput
+from chaosops.policies.llm.formats import FORMATS
+from chaosops.roles.parse import MAX_REPLY_CHARS, parse_object
+from chaosops.roles.view import RoleView
+
+_Kind = TypeVar("_Kind")
+
+
+def recorded_decision(decision: Decision) -> dict[str, Any]:
+    """With the whole prompt."""
+    action, suspicion, exchange = decision
+    wire: dict[str, Any] = {"action": to_wire(action)}
+    if suspicion is not None:
+        wire["suspicion"] = dict(suspicion)
+    if exchange is not None:
+        prompt = [dict(message) for message in exchange.question]
+        wire["exchange"] = {"prompt": prompt, **exchange_to_wire(exchange)}
+    return wire
+
+
+def sent_decision(decision: Decision) -> dict[str, Any]:
+    """What a client sends. A reply that could not be read is sent as it was written, so that the
+    world answers it."""
+    if not isinstance(decision.action, Unreadable):
+        return to_wire(decision.action)
+    reply = "" if decision.exchange is None else decision.exchange.reply
+    if len(reply) > MAX_REPLY_CHARS:  # no server takes it; with the mark it stays unreadable
+        reply = reply[: MAX_REPLY_CHARS - 1] + "…"
+    return {"reply": reply}
+
+
+def read_action(fields: Mapping[str, Any]) -> Action:
+    """A flat JSON action. One that cannot be read is refused, and the world never hears of it."""
+    action = parse_object(fields)
+    if isinstance(action, Unreadable):
+        raise BadInput(f"{action.error}: {action.detail}")
+    return action
+
+
+def read_decision(wire: object, view: RoleView) -> tuple[Decision, list[str]]:
+    """A recorded decision, and what is wrong about its prompt."""
+    if not isinstance(wire, dict):
+        raise BadInput("expected an object")
+    fields = field(wire, "action", dict)
+    if fields.get("action") == Unreadable.verb:
+        action: Action = Unreadable(field(fields, "error", str), field(fields, "detail", str))
+    else:
+        action = read_action(fields)
+    suspicion = _suspicion(wire["suspicion"]) if "suspicion" in wire else None
+    if "exchange" not in wire:
+        return Decision(action, suspicion), []
+    exchange, wrong = _read_exchange(wire["exchange"], view)
+    return Decision(action, suspicion, exchange), wrong
+
+
+def rendered_prompts(view: RoleView) -> Iterable[Chat]:
+    """What a model may have been sent for this view, in each format."""
+    return (known.messages(view) for known in FORMATS.values())
+
+
+def field(data: object, name: str, kind: type[_Kind]) -> _Kind:
+    value = _object(data).get(name)
+    if type(value) is not kind:  # a bool is an int to isinstance
+        raise BadInput(f"a recording needs '{name}' of type {kind.__name__}")
+    return value
+
+
+def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
+    """The prompt's hash stands for the prompt, which the world can render again."""
+    wire: dict[str, Any] = {
+        "reply": exchange.reply,
+        "prompt_sha256": prompt_hash(exchange.question),
+        "tokens_read": exchange.tokens_read,
+        "tokens_written": exchange.tokens_written,
+    }
+    if exchange.corrections:
+        wire["corrections"] = [dict(message) for message in exchange.corrections]
+    return wire
+
+
+def _read_exchange(wire: object, view: RoleView) -> tuple[Exchange, list[str]]:
+    if "attempts" in _object(wire):  # of the first format
+        return Exchange(_chat(wire, "prompt"), *_said(wire), field(wire, "attempts", int)), []
+    corrections = _chat(wire, "corrections") if "corrections" in _object(wire) else ()
+    if len(corrections) % 2:
+        raise BadInput("'corrections' must be pairs of a reply and its error")
+    digest = field(wire, "prompt_sha256", str)
+    kept = [_chat(wire, "prompt")] if "prompt" in _object(wire) else rendered_prompts(view)
+    hashes = []
+    for question in kept:
+        hashes.append(prompt_hash(question))
+        if hashes[-1] == digest:
+            break
+    wrong = []
+    if digest not in hashes:
+        wrong.append(f"the prompt's hash is {' or '.join(hashes)}, recorded {digest}")
+    return Exchange((*question, *corrections), *_said(wire), 1 + len(corrections) // 2), wrong
+
+
+def _said(wire: object) -> tuple[str, int, int]:
+    read, written = field(wire, "tokens_read", int), field(wire, "tokens_written", int)
+    return field(wire, "reply", str), read, written
+
+
+def _chat(wire: object, name: str) -> Chat:
+    messages = field(wire, name, list)
+    for message in messages:
+        if not isinstance(message, dict) or not all(type(v) is str for v in message.values()):
+            raise BadInput(f"'{name}' must be a list of chat messages")
+    return tuple(messages)
+
+
+def _suspicion(wire: object) -> dict[str, float]:
+    if not isinstance(wire, dict) or not all(type(v) in (int, float) for v in wire.values()):
+        raise BadInput("'suspicion' must be an object of numbers")
+    for agent, value in wire.items():
+        if not 0 <= value <= 1:  # NaN is not either
+            raise BadInput(f"suspicion of {agent} must be from 0 to 1, got {value}")
+    return wire
+
+
+def _object(data: object) -> Mapping[str, Any]:
+    return data if isinstance(data, Mapping) else {}
