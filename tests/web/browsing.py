@@ -34,7 +34,8 @@ class Visitor:
     """A browser context with one page; anything the console complains of fails the test."""
 
     def __init__(self, browser: Browser, site: str, **options: Any) -> None:
-        options.setdefault("viewport", DESKTOP)
+        # Smooth scrolling and animations would only make the tests wait.
+        options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
         self.context: BrowserContext = browser.new_context(base_url=site, **options)
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
