@@ -16,8 +16,8 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.adapter import WEIGHTS
+from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.encoder import Encoder, Wording, passes
 from chaosops.training.ranks import Ranks
 from chaosops.training.recipe import Recipe
