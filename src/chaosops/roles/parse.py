@@ -1,7 +1,7 @@
-"""A reply, read strictly: an action, or an ``Unreadable`` that names its error.
+"""Parsing a reply strictly: an action, or an ``Unreadable`` that names the error.
 
-Accepted is one JSON object, alone or in a code fence, in the flat form of the prompt or
-with its arguments under ``args``. Nothing raises, whatever the text.
+A reply is one JSON object, alone or in a code fence, in the flat form of the prompt or with the
+arguments under ``args``. No text raises an error.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def parse(reply: object) -> Action:
 
 
 def parse_object(data: Mapping[str, Any]) -> Action:
-    """The same for a reply that is decoded already."""
+    """The same for a decoded reply."""
     try:
         return _read_object(data)
     except _ReadError as problem:
