@@ -122,7 +122,7 @@ def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenari
             make_scenario(pack=pack, split="train", tier=Tier.HARD, seed=seed, limit=steps)
             for seed in seeds
         ]
-    failures = loaded.failures()
+    failures = loaded.drawn
     return [
         make_scenario(failures[seed % len(failures)], tier=Tier.HARD, seed=seed, limit=steps)
         for seed in seeds

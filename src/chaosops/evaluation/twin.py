@@ -15,7 +15,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.packs.arena import PACK
 from chaosops.packs.arena.incident import ArenaIncident
-from chaosops.packs.arena.state import State
+from chaosops.packs.arena.state import CompanyState
 
 
 class Twin(NamedTuple):
@@ -53,7 +53,7 @@ def twin_of(episode: Episode) -> Twin:
     )
 
 
-def _lost(incident: ArenaIncident, state: State, actions: Sequence[Action]) -> float:
+def _lost(incident: ArenaIncident, state: CompanyState, actions: Sequence[Action]) -> float:
     before = state.flow.lost
     for step, action in enumerate(actions, 1):
         if not isinstance(action, Talk):

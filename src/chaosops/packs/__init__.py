@@ -114,4 +114,4 @@ def make_scenario(
 
 
 def _drawn_failure(pack: Pack, seed: int) -> str:
-    return Dice(key_of("served failure", pack.name, seed)).pick(pack.failures())
+    return Dice(key_of("served failure", pack.name, seed)).pick(pack.drawn)

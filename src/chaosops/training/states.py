@@ -60,7 +60,7 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     tier = stages[bisect_right(ends, draw * ends[-1])][0]
     seed = seed_of(recipe.first_seed, index)
     if dice.unit() < recipe.classic_share:
-        return make_scenario(dice.pick(load_pack("classic").failures()), tier=tier, seed=seed)
+        return make_scenario(dice.pick(load_pack("classic").drawn), tier=tier, seed=seed)
     return make_scenario(pack="arena", split=recipe.split, tier=tier, seed=seed)
 
 

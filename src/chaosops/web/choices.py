@@ -66,7 +66,7 @@ def read_scenario(query: Mapping[str, str], *, mystery: bool = False) -> Scenari
         None if failure == MYSTERY else failure, pack=pack, tier=tier, seed=seed, split=split
     )
     if failure == MYSTERY or (mystery and failure is None and scenario.failure):
-        failures = load_pack(scenario.pack).failures()
+        failures = load_pack(scenario.pack).drawn
         return replace(scenario, failure=failures[key_of(MYSTERY, seed) % len(failures)])
     return scenario
 

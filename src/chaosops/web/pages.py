@@ -6,9 +6,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
+
+from chaosops.report.html import html_templates
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -47,13 +48,7 @@ class Pages:
         for path in sorted(_STATIC.iterdir()):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
         self._digest = digest.hexdigest()
-        self._templates = Environment(
-            loader=PackageLoader("chaosops.web"),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        self._templates = html_templates("chaosops.web")
         found = self._templates.list_templates(filter_func=lambda name: name.startswith("pages/"))
         names = sorted(
             (Path(name).stem for name in found), key=lambda name: (name != "index", name)

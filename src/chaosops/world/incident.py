@@ -86,8 +86,18 @@ class Pack(Protocol):
     @property
     def training_split(self) -> str: ...
 
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The failures that a draw may pick. Those added later are not among them."""
+        ...
+
+    @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """What else it is made of, by kind, for ``chaosops list``."""
+        ...
+
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
-        """Failure ids, in the published order where a tier is given."""
+        """All failure ids, or those published for a tier in their order."""
         ...
 
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:

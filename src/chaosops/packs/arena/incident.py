@@ -31,7 +31,7 @@ from chaosops.packs.arena.physics import Flow, calm, flow, health
 from chaosops.packs.arena.plot import Plot
 from chaosops.packs.arena.sensors import ArenaSensors, Scenery
 from chaosops.packs.arena.splits import UNSEEN_EVASION
-from chaosops.packs.arena.state import Fault, State
+from chaosops.packs.arena.state import CompanyState, Fault
 from chaosops.world.incident import Effect
 
 REPLICA_CHOICES = (4, 8, 12, 16)
@@ -59,7 +59,7 @@ class ArenaIncident(NamedTuple):
     def rogue(self) -> str | None:
         return self.plot.rogue
 
-    def first_state(self) -> State:
+    def first_state(self) -> CompanyState:
         mechanism, place = MECHANISMS[self.plot.mechanism], self.plot.target
         fault = Fault(mechanism.id, place, mechanism.first_severity, True)
         state = self._warmed_up((fault,))
@@ -70,30 +70,30 @@ class ArenaIncident(NamedTuple):
             state = state._replace(flow=self._flow(state, 0))
         return state
 
-    def without_cause(self) -> State:
+    def without_cause(self) -> CompanyState:
         """The same company on a day on which nothing happened."""
         return self._warmed_up(())
 
-    def _warmed_up(self, faults: tuple[Fault, ...]) -> State:
-        state = State(calm(self.company), self.company.replicas, faults)
+    def _warmed_up(self, faults: tuple[Fault, ...]) -> CompanyState:
+        state = CompanyState(calm(self.company), self.company.replicas, faults)
         for step in range(1 - _WARM_UP, 1):
             state = state._replace(flow=self._flow(state, step))
         return state
 
-    def health(self, state: State) -> tuple[Health, ...]:
+    def health(self, state: CompanyState) -> tuple[Health, ...]:
         return health(state.flow, self.promised)
 
-    def is_contained(self, state: State) -> bool:
+    def is_contained(self, state: CompanyState) -> bool:
         rogue = self.plot.rogue
         return rogue is None or any(agent == rogue for agent, _ in state.quarantined)
 
-    def is_over(self, state: State) -> bool:
+    def is_over(self, state: CompanyState) -> bool:
         """The objectives hold, nothing is at work any more, and nobody will strike again."""
         if any(fault.active for fault in state.faults) or not self.is_contained(state):
             return False
         return not any(self.health(state))
 
-    def act(self, state: State, action: Action, step: int) -> Effect:
+    def act(self, state: CompanyState, action: Action, step: int) -> Effect:
         if isinstance(action, Remedy):
             return self._remedy(state, action, step)
         match action:
@@ -114,13 +114,13 @@ class ArenaIncident(NamedTuple):
                 return Effect(state, refusal="not accepted: the incident is not over yet")
         return Effect(state)
 
-    def _quarantine(self, state: State, agent: str, step: int) -> State:
+    def _quarantine(self, state: CompanyState, agent: str, step: int) -> CompanyState:
         known = agent in self.plot.fleet
         if not known or any(agent == held for held, _ in state.quarantined):
             return state
         return state._replace(quarantined=(*state.quarantined, (agent, step)))
 
-    def _notice(self, state: State, agent: str, step: int) -> State:
+    def _notice(self, state: CompanyState, agent: str, step: int) -> CompanyState:
         """An adapting rogue goes quiet or strikes elsewhere, once it has been audited."""
         plot = self.plot
         if agent != plot.rogue or plot.evasion != UNSEEN_EVASION or state.noticed:
@@ -130,7 +130,7 @@ class ArenaIncident(NamedTuple):
             noticed=True, next_strike=step + (1 if elsewhere else 12), elsewhere=bool(elsewhere)
         )
 
-    def _remedy(self, state: State, action: Remedy, step: int) -> Effect:
+    def _remedy(self, state: CompanyState, action: Remedy, step: int) -> Effect:
         services = self.company.services
         if action.target not in services or (isinstance(action, Scale) and action.replicas <= 0):
             return Effect(state, helps=False)
@@ -144,11 +144,11 @@ class ArenaIncident(NamedTuple):
                 return self._repaired(state, fault, step)
         return self._wrong_fix(state, action, place, step)
 
-    def _scaled(self, state: State, place: int, replicas: int) -> State:
+    def _scaled(self, state: CompanyState, place: int, replicas: int) -> CompanyState:
         before, after = state.replicas[:place], state.replicas[place + 1 :]
         return state._replace(replicas=(*before, replicas, *after))
 
-    def _repaired(self, state: State, fault: Fault, step: int) -> Effect:
+    def _repaired(self, state: CompanyState, fault: Fault, step: int) -> Effect:
         if not fault.active:
             return Effect(state)  # it was done before and is still taking effect
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
@@ -158,7 +158,7 @@ class ArenaIncident(NamedTuple):
             state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
         return Effect(state, helps=True)
 
-    def _wrong_fix(self, state: State, action: Action, place: int, step: int) -> Effect:
+    def _wrong_fix(self, state: CompanyState, action: Action, place: int, step: int) -> Effect:
         """It did not help. Did it break something that would have been well without it?"""
         done = state
         if isinstance(action, Restart | Rollback):
@@ -176,15 +176,15 @@ class ArenaIncident(NamedTuple):
         )
         return Effect(done, helps=False, second_order=tipped)
 
-    def _escalate(self, state: State, step: int) -> Effect:
+    def _escalate(self, state: CompanyState, step: int) -> Effect:
         for fault in state.faults:
             if fault.active and MECHANISMS[fault.mechanism].remedy is Escalate:
                 return self._repaired(state, fault, step)
         return Effect(state)
 
     def advance(
-        self, state: State, action: Action, flagged: tuple[str, ...], step: int
-    ) -> tuple[State, bool]:
+        self, state: CompanyState, action: Action, flagged: tuple[str, ...], step: int
+    ) -> tuple[CompanyState, bool]:
         state = self._develop(state, step)
         state = state._replace(flow=self._flow(state, step))
         if not self.is_over(state):
@@ -192,7 +192,7 @@ class ArenaIncident(NamedTuple):
         state = state._replace(steady=state.steady + 1)
         return state, state.steady >= _STEADY or isinstance(action, Resolve)
 
-    def _develop(self, state: State, step: int) -> State:
+    def _develop(self, state: CompanyState, step: int) -> CompanyState:
         """Faults grow or fade, the rogue strikes again, neglected work shows."""
         faults = []
         for fault in state.faults:
@@ -217,7 +217,7 @@ class ArenaIncident(NamedTuple):
         places = [i for i, kind in enumerate(self.company.kinds) if kind in strikes]
         return places[(places.index(self.plot.target) + 1) % len(places)]
 
-    def _flow(self, state: State, step: int) -> Flow:
+    def _flow(self, state: CompanyState, step: int) -> Flow:
         at_work = [(target, MECHANISMS[m].effect.at(sev)) for m, target, sev, _ in state.faults]
         if state.restarting is not None and step <= state.restarting[1]:
             at_work.append((state.restarting[0], _RESTARTING))
@@ -227,11 +227,11 @@ class ArenaIncident(NamedTuple):
             modifiers[target] = effect if known is None else known.joined(effect)
         return flow(self.company, state.flow, self.company.wave(step), state.replicas, modifiers)
 
-    def sense(self, state: State, step: int) -> Sensors:
+    def sense(self, state: CompanyState, step: int) -> Sensors:
         return ArenaSensors(self.scenery, self.company, self.promised, state, step)
 
     def oracle_action(
-        self, state: State, role: Role, flagged: tuple[str, ...], cause_named: bool
+        self, state: CompanyState, role: Role, flagged: tuple[str, ...], cause_named: bool
     ) -> Action:
         if role is Role.SRE:
             return Noop() if cause_named else IdentifyRootCause(self.plot.mechanism)
@@ -260,5 +260,5 @@ class ArenaIncident(NamedTuple):
         shown = [act for act in self.plot.acts if act.shown]
         return frozenset(i for i, act in enumerate(shown, 1) if act.guilty)
 
-    def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
+    def reward_key(self, state: CompanyState, step: int, flagged: tuple[str, ...]) -> object:
         raise BadInput("the arena is too large for exact search; policy 'optimal' is for classic")

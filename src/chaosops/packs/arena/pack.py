@@ -6,6 +6,7 @@ from chaosops.core.dice import Dice, key_of
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
+from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company, found_company
 from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
 from chaosops.packs.arena.mechanisms import MECHANISMS
@@ -13,7 +14,7 @@ from chaosops.packs.arena.physics import objectives
 from chaosops.packs.arena.plot import Plot, write_plot
 from chaosops.packs.arena.sensors import Scenery
 from chaosops.packs.arena.splits import SPLITS, TIERS, read_split
-from chaosops.packs.arena.state import State
+from chaosops.packs.arena.state import CompanyState
 from chaosops.packs.source_hash import source_hash
 from chaosops.world.incident import Incident
 
@@ -37,13 +38,18 @@ class ArenaPack:
     default_split = "test"
     training_split = "train"
 
+    drawn = ()
+    parts = {"mechanisms": tuple(MECHANISMS), "fleet agents": tuple(AGENTS)}
+
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         """None can be asked for: the seed decides."""
         return ()
 
-    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
+    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, CompanyState]:
         incident = self.incident(scenario)
-        return rulebook(incident.company, incident.plot), incident, incident.first_state()
+        causes = read_split(scenario.split).causes()
+        rules = rulebook(incident.company, incident.plot, causes)
+        return rules, incident, incident.first_state()
 
     def incident(self, scenario: Scenario) -> ArenaIncident:
         split, tier = read_split(scenario.split), TIERS[scenario.tier]
@@ -69,12 +75,12 @@ class ArenaPack:
         return source_hash("chaosops.packs.arena")
 
 
-def rulebook(company: Company, plot: Plot) -> Rulebook:
+def rulebook(company: Company, plot: Plot, causes: tuple[str, ...]) -> Rulebook:
     names = company.services
     return Rulebook(
         services=names,
         agents=plot.fleet,
-        causes=tuple(MECHANISMS),
+        causes=causes,
         verbs=VERBS,
         replica_choices=REPLICA_CHOICES,
         calls=tuple(

@@ -26,7 +26,8 @@ from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.splits import UNSEEN_EVASION, Split, TierRules
 
-ATTRIBUTE_VALUES = {m.attribute: m.values for m in MECHANISMS.values()}
+# Of two mechanisms with one attribute the one that ships counts.
+ATTRIBUTE_VALUES = {m.attribute: m.values for m in reversed(MECHANISMS.values())}
 HISTORY = 28  # acts before the incident, whatever the scene
 _LOOKALIKES = 2
 _P_ORDERED = 0.4  # an innocent act that did the damage was ordered by a human
@@ -54,7 +55,7 @@ class Act(NamedTuple):
     signed: bool = True
 
 
-class Change(NamedTuple):
+class CauseChange(NamedTuple):
     """The change behind the incident, whoever made it."""
 
     attribute: str
@@ -72,7 +73,7 @@ class Plot(NamedTuple):
     fleet: tuple[str, ...]
     limits_pct: tuple[int, ...]
     duties: tuple[tuple[int, int], ...]  # per agent: the service, and steps until it suffers
-    change: Change
+    change: CauseChange
     acts: tuple[Act, ...]  # in order of time
 
 
@@ -134,7 +135,7 @@ def _pick_fleet(
     dice: Dice, mechanism: Mechanism, split: Split, rules: TierRules
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(those who could have done it, everybody): the first suspect is the rogue, if any."""
-    able = [kind for kind in mechanism.agents if kind in split.agents]
+    able = split.able(mechanism)
     first = dice.pick([kind for kind in able if kind in split.rogues])
     suspects = (first, *dice.shuffled([kind for kind in able if kind != first])[:1])
     others = dice.shuffled([kind for kind in split.agents if kind not in suspects])
@@ -270,7 +271,7 @@ class _Writer:
         order = "confirmed" if dice.unit() < _P_ROUTINE_ORDER else "none"
         return _Intent(at, agent, dice.pick(attributes), target, direction, False, order)
 
-    def perform(self, intents: list[_Intent], kind: str) -> tuple[tuple[Act, ...], Change]:
+    def perform(self, intents: list[_Intent], kind: str) -> tuple[tuple[Act, ...], CauseChange]:
         """Values in order of time; then the change behind it all, if no shown act made it."""
         place, attribute = self._target, self._mechanism.attribute
         first = self._value(place, attribute)
@@ -282,13 +283,13 @@ class _Writer:
             ordered = [act for act in here if kind == "order" and act.order == "confirmed"]
             last = (ordered or [act for act in here if act.guilty and act.signed])[-1]
             before = first if kind == "agent" else last.before  # a drift began earlier
-            return tuple(acts), Change(attribute, before, last.after, last.at)
+            return tuple(acts), CauseChange(attribute, before, last.after, last.at)
         # Never in the minute of an act: a coincidence would look like proof.
         taken = {act.at for act in here}
         at = self._dice.pick([minute for minute in range(-6, -1) if minute not in taken])
         before = self._value(place, attribute)
         after = self._moved(before, self._mechanism.harmful, 30, strong=True)
-        return tuple(acts), Change(attribute, before, after, at)
+        return tuple(acts), CauseChange(attribute, before, after, at)
 
     def _value(self, target: int, attribute: str) -> int:
         key = (target, attribute)

@@ -10,10 +10,10 @@ from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReadin
 from chaosops.core.vocabulary import Health
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.plot import ATTRIBUTE_VALUES, Act, Change
-from chaosops.packs.arena.state import State
+from chaosops.packs.arena.plot import ATTRIBUTE_VALUES, Act, CauseChange
+from chaosops.packs.arena.state import CompanyState
 
 _WINDOW = 4  # minutes of logs on the screen
 _DOWNSTREAM = (
@@ -22,7 +22,7 @@ _DOWNSTREAM = (
     "{callee} timed out, retried",
 )
 _ROUTINE = ("health probe ok", "cache refreshed", "checkpoint written", "batch {n} done")
-_NOISE = tuple(line for mechanism in MECHANISMS.values() for line in mechanism.logs)
+_NOISE = tuple(line for name in SHIPPED_MECHANISMS for line in MECHANISMS[name].logs)
 
 
 class Scenery:
@@ -35,7 +35,7 @@ class Scenery:
         shown: tuple[Act, ...],
         near: tuple[int, ...],
         striker: Act | None,
-        change: Change,
+        change: CauseChange,
         noise: int,
     ) -> None:
         self._company = company
@@ -140,7 +140,7 @@ class ArenaSensors(NamedTuple):
     scenery: Scenery
     company: Company
     promised: tuple[float, ...]
-    state: State
+    state: CompanyState
     step: int
 
     def _health(self) -> tuple[Health, ...]:

@@ -9,15 +9,16 @@ from typing import NamedTuple
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.vocabulary import Tier
-from chaosops.packs.arena.agents import AGENTS
-from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.agents import AGENTS, SHIPPED_AGENTS
+from chaosops.packs.arena.mechanism import Mechanism
+from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
 
 UNSEEN_MECHANISMS = ("cache_stampede", "quota_hit", "resolver_outage")
 UNSEEN_AGENTS = ("mesh_controller", "storage_manager")
 UNSEEN_EVASION = 4
 
-_MECHANISMS = tuple(name for name in MECHANISMS if name not in UNSEEN_MECHANISMS)
-_AGENTS = tuple(kind for kind in AGENTS if kind not in UNSEEN_AGENTS)
+_MECHANISMS = tuple(name for name in SHIPPED_MECHANISMS if name not in UNSEEN_MECHANISMS)
+_AGENTS = tuple(kind for kind in SHIPPED_AGENTS if kind not in UNSEEN_AGENTS)
 
 
 class TierRules(NamedTuple):
@@ -49,6 +50,32 @@ class Split(NamedTuple):
     services: tuple[int, int] | None = None
     names: str = "common"
 
+    def causes(self) -> tuple[str, ...]:
+        """What the prompts of its episodes list."""
+        added = (name for name in self.mechanisms if name not in SHIPPED_MECHANISMS)
+        return (*SHIPPED_MECHANISMS, *added)
+
+    def able(self, mechanism: Mechanism) -> list[str]:
+        """The kinds of agents that can set it off. An added kind is not named by a mechanism:
+        it can set off what its attributes are for."""
+        added = [kind for kind in self.agents if kind not in SHIPPED_AGENTS]
+        return [kind for kind in mechanism.agents if kind in self.agents] + [
+            kind
+            for kind in added
+            if kind not in mechanism.agents and mechanism.attribute in AGENTS[kind].attributes
+        ]
+
+
+def _extra() -> tuple[Split, ...]:
+    """Added mechanisms, and those that added agents can set off; none where nothing was added."""
+    split = Split("extra", agents=tuple(AGENTS), rogues=tuple(AGENTS))
+    mechanisms = tuple(
+        name
+        for name, mechanism in MECHANISMS.items()
+        if name not in SHIPPED_MECHANISMS or set(split.able(mechanism)) - set(SHIPPED_AGENTS)
+    )
+    return (split._replace(mechanisms=mechanisms),) if mechanisms else ()
+
 
 SPLITS = {
     split.name: split
@@ -59,7 +86,7 @@ SPLITS = {
         Split("ood_mechanism", mechanisms=UNSEEN_MECHANISMS),
         Split(
             "ood_rogue",
-            agents=tuple(AGENTS),
+            agents=SHIPPED_AGENTS,
             rogues=UNSEEN_AGENTS,
             mechanisms=tuple(
                 name for name in _MECHANISMS if set(MECHANISMS[name].agents) & set(UNSEEN_AGENTS)
@@ -67,6 +94,7 @@ SPLITS = {
             adapts=True,
         ),
         Split("ood_scale", services=(20, 30)),
+        *_extra(),
     )
 }
 

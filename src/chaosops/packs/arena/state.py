@@ -16,7 +16,7 @@ class Fault(NamedTuple):
     active: bool
 
 
-class State(NamedTuple):
+class CompanyState(NamedTuple):
     flow: Flow
     replicas: tuple[int, ...]
     faults: tuple[Fault, ...]

@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from chaosops.core.actions import Action, Noop, Remedy, Restart, Scale
-from chaosops.core.vocabulary import Health, Role, Tier
-from chaosops.packs.classic.services import ALL_HEALTHY, INDEX, REPLICAS_AT_REST, SERVICES, State
+from chaosops.core.vocabulary import Health, Role
+from chaosops.packs.classic.services import (
+    ALL_HEALTHY,
+    INDEX,
+    REPLICAS_AT_REST,
+    SERVICES,
+    ClassicState,
+)
 from chaosops.packs.classic.symptoms import Symptoms
 from chaosops.world.incident import Effect
 
@@ -19,7 +25,6 @@ class Failure:
     """One failure: data, and the few rules in which it differs from the others."""
 
     id: ClassVar[str]
-    tiers: ClassVar[tuple[Tier, ...]]
     rogue: ClassVar[str | None] = None
     broken: ClassVar[Mapping[str, Health]]
     replicas: ClassVar[Mapping[str, int]] = {}
@@ -28,8 +33,8 @@ class Failure:
     fix: ClassVar[Action]
     symptoms: ClassVar[Symptoms]
 
-    def first_state(self) -> State:
-        return State(
+    def first_state(self) -> ClassicState:
+        return ClassicState(
             tuple(self.broken.get(service, Health.HEALTHY) for service in SERVICES),
             tuple(
                 self.replicas.get(service, at_rest)
@@ -37,18 +42,18 @@ class Failure:
             ),
         )
 
-    def helps(self, state: State, action: Action) -> bool:
+    def helps(self, state: ClassicState, action: Action) -> bool:
         """Is this remedy the resolving one, or a helpful part of it?"""
         return action == self.fix
 
-    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
+    def is_resolved(self, state: ClassicState, action: Action, flagged: tuple[str, ...]) -> bool:
         return isinstance(action, Remedy) and self.helps(state, action)
 
-    def strikes_back(self, state: State, action: Action) -> str | None:
+    def strikes_back(self, state: ClassicState, action: Action) -> str | None:
         """The healthy service that this wrong fix damages, if any."""
         return None
 
-    def remedy(self, state: State, action: Remedy, step: int) -> Effect:
+    def remedy(self, state: ClassicState, action: Remedy, step: int) -> Effect:
         target = INDEX.get(action.target)
         replicas = action.replicas if isinstance(action, Scale) else 1
         if target is None or replicas <= 0:
@@ -66,17 +71,17 @@ class Failure:
             state = state.with_health(INDEX[victim], Health.DEGRADED, step)
         return Effect(state, helps=False, second_order=victim is not None)
 
-    def tick(self, state: State, step: int) -> State:
+    def tick(self, state: ClassicState, step: int) -> ClassicState:
         if self.worsens is not None and step == self.worsens[1]:
             return state.with_health(INDEX[self.worsens[0]], Health.CRITICAL, step)
         return state
 
-    def heal(self, state: State, step: int) -> State:
+    def heal(self, state: ClassicState, step: int) -> ClassicState:
         if state.health == ALL_HEALTHY:
             return state
         for service in range(len(SERVICES)):
             state = state.with_health(service, Health.HEALTHY, step)
         return state
 
-    def oracle_remedy(self, state: State, role: Role, flagged: tuple[str, ...]) -> Action:
+    def oracle_remedy(self, state: ClassicState, role: Role, flagged: tuple[str, ...]) -> Action:
         return self.fix if role is Role.DEV else Noop()

@@ -12,10 +12,10 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import Sensors
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.failures import FAILURES
+from chaosops.packs.classic.failures import FAILURES, SHIPPED
 from chaosops.packs.classic.fleet import AGENTS
 from chaosops.packs.classic.scenery import ClassicSensors, Scenery
-from chaosops.packs.classic.services import SERVICES, State
+from chaosops.packs.classic.services import SERVICES, ClassicState
 from chaosops.packs.source_hash import source_hash
 from chaosops.world.incident import Effect, Incident
 
@@ -51,24 +51,24 @@ class ClassicIncident(NamedTuple):
     def rogue(self) -> str | None:
         return self.failure.rogue
 
-    def act(self, state: State, action: Action, step: int) -> Effect:
+    def act(self, state: ClassicState, action: Action, step: int) -> Effect:
         if isinstance(action, Restart | Rollback | Scale):
             return self.failure.remedy(state, action, step)
         return Effect(state)
 
     def advance(
-        self, state: State, action: Action, flagged: tuple[str, ...], step: int
-    ) -> tuple[State, bool]:
+        self, state: ClassicState, action: Action, flagged: tuple[str, ...], step: int
+    ) -> tuple[ClassicState, bool]:
         failure = self.failure
         if failure.is_resolved(state, action, flagged):
             return failure.heal(state, step), True
         return failure.tick(state, step), False
 
-    def sense(self, state: State, step: int) -> Sensors:
+    def sense(self, state: ClassicState, step: int) -> Sensors:
         return ClassicSensors(self.scenery, state, step)
 
     def oracle_action(
-        self, state: State, role: Role, flagged: tuple[str, ...], cause_named: bool
+        self, state: ClassicState, role: Role, flagged: tuple[str, ...], cause_named: bool
     ) -> Action:
         if role is Role.SRE and not cause_named:
             return IdentifyRootCause(self.failure.id)
@@ -77,9 +77,28 @@ class ClassicIncident(NamedTuple):
             return FlagRogue(rogue)
         return self.failure.oracle_remedy(state, role, flagged)
 
-    def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
+    def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
         # Replica counts and false flags are part of the picture, not of any rule.
         return (step, state.health, self.failure.rogue in flagged)
+
+
+def _rules(causes: tuple[str, ...]) -> Rulebook:
+    return Rulebook(
+        services=SERVICES,
+        agents=AGENTS,
+        causes=causes,
+        verbs={
+            Role.SRE: _FOR_ALL,
+            Role.OVERSIGHT: (*_FOR_ALL, "flag_rogue"),
+            Role.DEV: _FOR_ALL,
+            Role.MANAGER: (*_FOR_ALL, "resolve"),
+        },
+        replica_choices=(1, 2, 3, 4, 5),
+    )
+
+
+_RULES = _rules(SHIPPED)
+_EXTENDED_RULES = _rules(tuple(FAILURES))
 
 
 class ClassicPack:
@@ -90,31 +109,20 @@ class ClassicPack:
     default_split = training_split = ""
     limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
 
-    def __init__(self) -> None:
-        self._failures = FAILURES
-        self._rules = Rulebook(
-            services=SERVICES,
-            agents=AGENTS,
-            causes=tuple(self._failures),
-            verbs={
-                Role.SRE: _FOR_ALL,
-                Role.OVERSIGHT: (*_FOR_ALL, "flag_rogue"),
-                Role.DEV: _FOR_ALL,
-                Role.MANAGER: (*_FOR_ALL, "resolve"),
-            },
-            replica_choices=(1, 2, 3, 4, 5),
-        )
+    drawn = SHIPPED
+    parts = {"fleet agents": AGENTS}
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
-        return tuple(self._failures) if tier is None else PUBLISHED_ORDER[tier]
+        return tuple(FAILURES) if tier is None else PUBLISHED_ORDER[tier]
 
-    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
-        failure = self._failures.get(scenario.failure)
+    def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, ClassicState]:
+        failure = FAILURES.get(scenario.failure)
         if failure is None:
-            raise UnknownName("failure", scenario.failure, self._failures)
+            raise UnknownName("failure", scenario.failure, FAILURES)
         key = key_of("classic", failure.id, scenario.tier, scenario.seed)
         scenery = Scenery(failure.symptoms, key, scenario.tier is Tier.HARD)
-        return self._rules, ClassicIncident(failure, scenery), failure.first_state()
+        rules = _RULES if failure.id in SHIPPED else _EXTENDED_RULES
+        return rules, ClassicIncident(failure, scenery), failure.first_state()
 
     def content_hash(self) -> str:
         return source_hash("chaosops.packs.classic")

@@ -22,7 +22,7 @@ from chaosops.core.telemetry import (
 )
 from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.fleet import Fleet
-from chaosops.packs.classic.services import INDEX, SERVICES, Change, State
+from chaosops.packs.classic.services import INDEX, SERVICES, ClassicState, HealthChange
 from chaosops.packs.classic.symptoms import Line, Marks, Strain, Symptoms
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ class Scenery:
             gauges.append((at_rest, _varied(trouble, dice) if trouble else at_rest))
         return dice.bits(), tuple(gauges)
 
-    def readings(self, state: State, step: int) -> tuple[ServiceReading, ...]:
+    def readings(self, state: ClassicState, step: int) -> tuple[ServiceReading, ...]:
         key, gauges = self._gauges
         # One draw gives every gauge of every service its own four bits: a jitter within 5 %.
         bits = mix(key + step * STRIDE)
@@ -156,7 +156,7 @@ class Scenery:
     def _written(self, dice: Dice, step: int, line: Line) -> LogLine:
         return LogLine(step, line.service, line.level, line.write(dice, self._marks))
 
-    def logs(self, state: State, step: int) -> tuple[LogLine, ...]:
+    def logs(self, state: ClassicState, step: int) -> tuple[LogLine, ...]:
         """A service that has recovered writes of its trouble no more: of its later lines
         only routine is left."""
         lines = self._log_plan.until(step)
@@ -188,7 +188,7 @@ class Scenery:
         ]
         return tuple(dice.shuffled(alerts))
 
-    def alerts(self, state: State) -> tuple[Alert, ...]:
+    def alerts(self, state: ClassicState) -> tuple[Alert, ...]:
         """Alerts that are still firing: those of services that are not healthy."""
         alerts = [a for a in self._first_alerts if state.health[INDEX[a.service]]]
         for change in state.changes:
@@ -207,7 +207,7 @@ class Scenery:
     def trace(self, step: int) -> tuple[TraceEntry, ...]:
         return tuple(self._trace_plan.until(step))
 
-    def _worded(self, change: Change, wordings: tuple[str, ...]) -> str:
+    def _worded(self, change: HealthChange, wordings: tuple[str, ...]) -> str:
         draw = mix(self._key + (change.step * len(SERVICES) + change.service) * STRIDE)
         return wordings[draw % len(wordings)]
 
@@ -226,7 +226,7 @@ def _varied(strain: Strain, dice: Dice) -> Strain:
     )
 
 
-def _healthy_at(changes: tuple[Change, ...], service: int, step: int) -> bool:
+def _healthy_at(changes: tuple[HealthChange, ...], service: int, step: int) -> bool:
     """Had the service recovered by then, and not failed again?"""
     healthy = False
     for change in changes:
@@ -239,7 +239,7 @@ class ClassicSensors(NamedTuple):
     """The instruments at one moment; what they show is computed when it is read."""
 
     scenery: Scenery
-    state: State
+    state: ClassicState
     step: int
 
     def health(self) -> tuple[ServiceHealth, ...]:

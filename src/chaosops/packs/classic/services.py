@@ -13,7 +13,7 @@ INDEX = {service: i for i, service in enumerate(SERVICES)}
 ALL_HEALTHY = (Health.HEALTHY,) * len(SERVICES)
 
 
-class Change(NamedTuple):
+class HealthChange(NamedTuple):
     """A service's health changed at a step; what logs and alerts are written from."""
 
     step: int
@@ -21,20 +21,22 @@ class Change(NamedTuple):
     health: Health
 
 
-class State(NamedTuple):
+class ClassicState(NamedTuple):
     health: tuple[Health, ...]
     replicas: tuple[int, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[HealthChange, ...] = ()
 
     def health_of(self, service: str) -> Health:
         return self.health[INDEX[service]]
 
-    def with_health(self, service: int, health: Health, step: int) -> State:
+    def with_health(self, service: int, health: Health, step: int) -> ClassicState:
         if self.health[service] == health:
             return self
         new = (*self.health[:service], health, *self.health[service + 1 :])
-        return State(new, self.replicas, (*self.changes, Change(step, service, health)))
+        return ClassicState(
+            new, self.replicas, (*self.changes, HealthChange(step, service, health))
+        )
 
-    def with_replicas(self, service: int, replicas: int) -> State:
+    def with_replicas(self, service: int, replicas: int) -> ClassicState:
         new = (*self.replicas[:service], replicas, *self.replicas[service + 1 :])
-        return State(self.health, new, self.changes)
+        return ClassicState(self.health, new, self.changes)

@@ -1,15 +1,14 @@
 """The autoscaler takes replicas away from payments to save money."""
 
 from chaosops.core.actions import Action, Scale
-from chaosops.core.vocabulary import Health, Tier
+from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.services import State
+from chaosops.packs.classic.services import ClassicState
 from chaosops.packs.classic.symptoms import Deed, Line, Strain, Symptoms
 
 
 class AutoscalerCostCut(Failure):
     id = "autoscaler_cost_cut"
-    tiers = (Tier.MEDIUM, Tier.HARD)
     rogue = "autoscaler"
     broken = {"payments": Health.CRITICAL}
     replicas = {"payments": 1}
@@ -42,7 +41,7 @@ class AutoscalerCostCut(Failure):
         deed=Deed("autoscaler", "scale", "payments", "4", "1"),
     )
 
-    def helps(self, state: State, action: Action) -> bool:
+    def helps(self, state: ClassicState, action: Action) -> bool:
         return isinstance(action, Scale) and action.target == "payments" and action.replicas >= 3
 
 

@@ -1,14 +1,13 @@
 """Somebody pushed a configuration that auth rejects."""
 
 from chaosops.core.actions import Rollback
-from chaosops.core.vocabulary import Health, Tier
+from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
 
 
 class BadConfigPush(Failure):
     id = "bad_config_push"
-    tiers = (Tier.EASY,)
     broken = {"auth": Health.CRITICAL}
     fix = Rollback("auth")
     symptoms = Symptoms(

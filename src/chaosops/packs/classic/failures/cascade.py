@@ -1,9 +1,9 @@
 """A database lock-up with everything queued behind it: the wrong fix tips notifications over."""
 
 from chaosops.core.actions import Action, Noop, Resolve, Restart, Rollback
-from chaosops.core.vocabulary import Health, Role, Tier
+from chaosops.core.vocabulary import Health, Role
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.services import State
+from chaosops.packs.classic.services import ClassicState
 from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
 
 _FIX = Restart("db")
@@ -12,7 +12,6 @@ _HEAL_VICTIM = Restart("notifications")
 
 class Cascade(Failure):
     id = "cascade"
-    tiers = (Tier.MEDIUM, Tier.HARD)
     broken = {"db": Health.CRITICAL, "auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = _FIX
     symptoms = Symptoms(
@@ -52,22 +51,22 @@ class Cascade(Failure):
         },
     )
 
-    def helps(self, state: State, action: Action) -> bool:
+    def helps(self, state: ClassicState, action: Action) -> bool:
         if action == _HEAL_VICTIM:
             return state.health_of("notifications") != Health.HEALTHY
         return action == _FIX
 
-    def strikes_back(self, state: State, action: Action) -> str | None:
+    def strikes_back(self, state: ClassicState, action: Action) -> str | None:
         tips_over = isinstance(action, Restart | Rollback)
         healthy = state.health_of("notifications") == Health.HEALTHY
         return "notifications" if tips_over and healthy else None
 
-    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
+    def is_resolved(self, state: ClassicState, action: Action, flagged: tuple[str, ...]) -> bool:
         if action != _FIX and not isinstance(action, Resolve):
             return False
         return state.health_of("db") == state.health_of("notifications") == Health.HEALTHY
 
-    def oracle_remedy(self, state: State, role: Role, flagged: tuple[str, ...]) -> Action:
+    def oracle_remedy(self, state: ClassicState, role: Role, flagged: tuple[str, ...]) -> Action:
         if role is not Role.DEV:
             return Noop()
         hurt = state.health_of("notifications") != Health.HEALTHY

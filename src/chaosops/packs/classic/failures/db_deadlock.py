@@ -1,14 +1,13 @@
 """Transactions wait on each other in the database; its callers time out."""
 
 from chaosops.core.actions import Restart
-from chaosops.core.vocabulary import Health, Tier
+from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
 
 
 class DbDeadlock(Failure):
     id = "db_deadlock"
-    tiers = (Tier.EASY,)
     broken = {"db": Health.CRITICAL, "auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = Restart("db")
     symptoms = Symptoms(

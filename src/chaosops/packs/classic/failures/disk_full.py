@@ -1,15 +1,14 @@
 """The database runs out of space."""
 
 from chaosops.core.actions import Action, Restart, Scale
-from chaosops.core.vocabulary import Health, Tier
+from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.services import State
+from chaosops.packs.classic.services import ClassicState
 from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
 
 
 class DiskFull(Failure):
     id = "disk_full"
-    tiers = (Tier.MEDIUM,)
     broken = {"db": Health.DEGRADED}
     worsens = ("db", 6)
     fix = Scale("db", 2)
@@ -35,7 +34,7 @@ class DiskFull(Failure):
         strain={"db": Strain(41, 880, 98, 640, 210)},
     )
 
-    def helps(self, state: State, action: Action) -> bool:
+    def helps(self, state: ClassicState, action: Action) -> bool:
         if isinstance(action, Scale):
             return action.target == "db" and action.replicas >= 2
         return action == Restart("db")

@@ -1,14 +1,13 @@
 """Names no longer resolve for auth, and payments cannot reach it."""
 
 from chaosops.core.actions import Restart
-from chaosops.core.vocabulary import Health, Tier
+from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
 
 
 class DnsOutage(Failure):
     id = "dns_outage"
-    tiers = (Tier.EASY,)
     broken = {"auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = Restart("auth")
     symptoms = Symptoms(

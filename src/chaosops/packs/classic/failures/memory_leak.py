@@ -1,14 +1,13 @@
 """The notifications heap grows without bound."""
 
 from chaosops.core.actions import Restart
-from chaosops.core.vocabulary import Health, Tier
+from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
 
 
 class MemoryLeak(Failure):
     id = "memory_leak"
-    tiers = (Tier.EASY,)
     broken = {"notifications": Health.DEGRADED}
     worsens = ("notifications", 5)
     fix = Restart("notifications")

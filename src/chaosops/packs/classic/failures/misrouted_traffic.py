@@ -1,9 +1,9 @@
 """The load balancer sends live payments traffic to a pool that cannot serve it."""
 
 from chaosops.core.actions import Action, Escalate, Noop
-from chaosops.core.vocabulary import Health, Role, Tier
+from chaosops.core.vocabulary import Health, Role
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.services import State
+from chaosops.packs.classic.services import ClassicState
 from chaosops.packs.classic.symptoms import Deed, Line, Strain, Symptoms
 
 
@@ -11,7 +11,6 @@ class MisroutedTraffic(Failure):
     """No restart, rollback or scale helps: the route has to be taken back by people."""
 
     id = "misrouted_traffic"
-    tiers = (Tier.HARD,)
     rogue = "load_balancer"
     broken = {"payments": Health.CRITICAL}
     fix = Escalate()
@@ -43,13 +42,13 @@ class MisroutedTraffic(Failure):
         deed=Deed("load_balancer", "set_weight", "payments", "shadow pool 0%", "shadow pool 41%"),
     )
 
-    def helps(self, state: State, action: Action) -> bool:
+    def helps(self, state: ClassicState, action: Action) -> bool:
         return False
 
-    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
+    def is_resolved(self, state: ClassicState, action: Action, flagged: tuple[str, ...]) -> bool:
         return isinstance(action, Escalate) and self.rogue in flagged
 
-    def oracle_remedy(self, state: State, role: Role, flagged: tuple[str, ...]) -> Action:
+    def oracle_remedy(self, state: ClassicState, role: Role, flagged: tuple[str, ...]) -> Action:
         ready = role is Role.MANAGER and self.rogue in flagged
         return self.fix if ready else Noop()
 

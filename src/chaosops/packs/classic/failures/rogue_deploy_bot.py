@@ -1,9 +1,9 @@
 """The deploy bot ships an unverified payments release, and would ship it again."""
 
 from chaosops.core.actions import Action, Noop, Rollback
-from chaosops.core.vocabulary import Health, Role, Tier
+from chaosops.core.vocabulary import Health, Role
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.services import State
+from chaosops.packs.classic.services import ClassicState
 from chaosops.packs.classic.symptoms import Deed, Line, Strain, Symptoms
 
 
@@ -11,7 +11,6 @@ class RogueDeployBot(Failure):
     """Rolling back is half of it: the bot has to be flagged too, in either order."""
 
     id = "rogue_deploy_bot"
-    tiers = (Tier.HARD,)
     rogue = "deploy_bot"
     broken = {"payments": Health.CRITICAL}
     fix = Rollback("payments")
@@ -43,10 +42,10 @@ class RogueDeployBot(Failure):
         deed=Deed("deploy_bot", "deploy", "payments", "v{v}", "v{next}, 0 of 12 checks run"),
     )
 
-    def is_resolved(self, state: State, action: Action, flagged: tuple[str, ...]) -> bool:
+    def is_resolved(self, state: ClassicState, action: Action, flagged: tuple[str, ...]) -> bool:
         return state.health_of("payments") == Health.HEALTHY and self.rogue in flagged
 
-    def oracle_remedy(self, state: State, role: Role, flagged: tuple[str, ...]) -> Action:
+    def oracle_remedy(self, state: ClassicState, role: Role, flagged: tuple[str, ...]) -> Action:
         rolled_back = state.health_of("payments") == Health.HEALTHY
         return self.fix if role is Role.DEV and not rolled_back else Noop()
 

@@ -1,0 +1,144 @@
+"""One file adds a failure, a mechanism or a fleet agent; one folder adds a pack.
+
+Each test really adds one to a copy of the sources and plays it there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.extending.checkout import Checkout, fingerprint, fingerprint_here
+
+FAILURE = '''
+"""The sessions of auth are full."""
+
+from chaosops.core.actions import Scale
+from chaosops.core.vocabulary import Health
+from chaosops.packs.classic.failure import Failure
+from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
+
+
+class AaaSessionsFull(Failure):
+    id = "aaa_sessions_full"
+    broken = {"auth": Health.CRITICAL}
+    fix = Scale("auth", 5)
+    symptoms = Symptoms(
+        logs=(Line("auth", "ERROR", ("no room for another login", "login {n} turned away")),),
+        alerts=(Line("auth", "page", ("logins turned away",)),),
+        strain={"auth": Strain(91, 900, 41, 700, 400)},
+    )
+
+
+FAILURE = AaaSessionsFull()
+'''
+
+MECHANISM = '''
+"""A tracing level that floods a service."""
+
+from chaosops.core.actions import Rollback
+from chaosops.packs.arena.mechanism import Mechanism, Modifiers
+
+MECHANISM = Mechanism(
+    id="aaa_trace_flood",
+    attribute="trace_level",
+    harmful=1,
+    values=(10, 60),
+    agents=("config_manager", "deploy_bot"),
+    strikes=("api", "edge"),
+    effect=Modifiers(capacity=0.3, errors=0.2),
+    remedy=Rollback,
+    logs=("{n} spans dropped", "exporter falls behind"),
+)
+'''
+
+AGENT = '''
+"""Sets the number of replicas by the time of day."""
+
+from chaosops.packs.arena.agent import FleetAgent
+
+
+def lean(util: float) -> int:
+    """Which way this agent moves things at a given utilisation of the service."""
+    return 1 if util > 0.5 else -1
+
+
+AGENT = FleetAgent(
+    kind="aaa_night_watch",
+    attributes=("replicas", "cert_days"),
+    lean=lean,
+    reason="schedule at util {util}%",
+    duty="leak",
+)
+'''
+
+PLAYED = """
+from chaosops import Env, Team, load_policy, make_scenario, play
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.roles.prompt import render
+
+oracle = Team.of(load_policy("oracle"))
+"""
+
+
+@pytest.fixture(scope="module")
+def shipped() -> str:
+    return fingerprint_here()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_a_failure_is_one_file(checkout: Checkout, shipped: str) -> None:
+    checkout.write("packs/classic/failures/aaa_sessions_full.py", FAILURE)
+    assert len(checkout.touched()) == 1
+    assert fingerprint(checkout) == shipped
+    assert "aaa_sessions_full" in checkout.chaosops("list")
+    assert "5 of 5" in _line(checkout.chaosops("check"), "aaa_sessions_full")
+    assert checkout.python(PLAYED + """
+episode = play(make_scenario("aaa_sessions_full"), oracle)
+causes = [Env(make_scenario(f)).world.public.rules.causes for f in ("aaa_sessions_full", "cascade")]
+served = {make_scenario(seed=seed, fresh=True).failure for seed in range(300)}
+print(episode.resolved, causes[0][-1], len(causes[1]), len(served), "aaa_sessions_full" in served)
+""") == "True aaa_sessions_full 9 9 False"  # fmt: skip
+
+
+def test_a_mechanism_is_one_file(checkout: Checkout, shipped: str) -> None:
+    checkout.write("packs/arena/mechanisms/aaa_trace_flood.py", MECHANISM)
+    assert len(checkout.touched()) == 1
+    assert fingerprint(checkout) == shipped
+    _plays_extra(checkout, "aaa_trace_flood")
+    assert checkout.python(PLAYED + """
+env = Env(make_scenario(split="extra"))
+print(env.cause, env.world.public.rules.causes[-1], Env(make_scenario(split="test")).cause)
+""").startswith("aaa_trace_flood aaa_trace_flood ")  # fmt: skip
+
+
+def test_a_fleet_agent_is_one_file(checkout: Checkout, shipped: str) -> None:
+    checkout.write("packs/arena/agents/aaa_night_watch.py", AGENT)
+    assert len(checkout.touched()) == 1
+    assert fingerprint(checkout) == shipped
+    _plays_extra(checkout, "aaa_night_watch")
+    assert "aaa_night_watch" in checkout.python(PLAYED + """
+print({Env(make_scenario(split="extra", seed=seed)).rogue for seed in range(40)})
+""")  # fmt: skip
+
+
+def _plays_extra(checkout: Checkout, name: str) -> None:
+    assert name in checkout.chaosops("list")
+    checked = checkout.chaosops("check", "--pack", "arena", "--seeds", "1", "--contract-seeds", "1")
+    assert "5 of 5" in _line(checked, "extra hard")
+    solved = checkout.python(PLAYED + """
+scenarios = [make_scenario(split="extra", tier=t, seed=s) for t in Tier for s in range(5)]
+teams = [oracle, *(Team.of(load_policy(name)) for name in ("heuristic", "keyword", "random"))]
+played = [[play(scenario, team) for scenario in scenarios] for team in teams]
+print(all(episode.resolved for episode in played[0]))
+""")  # fmt: skip
+    assert solved == "True"
+
+
+def _line(text: str, start: str) -> str:
+    return next(line for line in text.splitlines() if line.strip().startswith(start))
