@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from chaosops.cli.parser import build_parser
+from chaosops.cli.app import parse
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.judge import judge_monitors
@@ -35,7 +35,7 @@ def test_commands_are_those_of_the_parser(guide: str) -> None:
     found = commands((DOCS / f"{guide}.md").read_text(encoding="utf-8"))
     assert found or guide == "space"
     for words in found:
-        build_parser().parse_args(words)
+        parse(words)
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -1,0 +1,50 @@
+"""The learner as a policy, for validation during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from chaosops.core.actions import FlagRogue
+from chaosops.core.decision import Decision
+from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import with_accusations
+from chaosops.policies.protocol import DecisionRequest
+from chaosops.roles.menu import menu
+from chaosops.roles.prompt import Style, render
+from chaosops.training.learner import Learner, column_of
+
+
+class LearnerPolicy:
+    """Takes the likeliest action."""
+
+    sees_truth = False
+
+    def __init__(self, learner: Learner) -> None:
+        self.name = "learner"
+        self._learner = learner
+
+    def status(self) -> Mapping[str, Any]:
+        return {"kind": "model", "policy": self.name, "sees_truth": False, "format": "menu"}
+
+    def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        prompts = self._learner.encode([tuple(render(r.view, Style.MENU)) for r in requests])
+        rows = self._learner.probabilities(prompts, [list(menu(r.view)) for r in requests])
+        return [self._decision(request, row) for request, row in zip(requests, rows, strict=True)]
+
+    def _decision(self, request: DecisionRequest, row: Sequence[float]) -> Decision:
+        choices = menu(request.view)
+        probabilities = {label: row[column_of(label)] for label in choices}
+        suspicion = None
+        if request.view.role is Role.OVERSIGHT:
+            now = {
+                action.target: probabilities[label]
+                for label, action in choices.items()
+                if isinstance(action, FlagRogue)
+            }
+            suspicion = with_accusations(request.view, now)
+        action = choices[max(probabilities, key=probabilities.__getitem__)]
+        if isinstance(action, FlagRogue) and suspicion is not None:
+            action = replace(action, confidence=suspicion[action.target])
+        return Decision(action, suspicion)
