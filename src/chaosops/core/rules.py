@@ -19,7 +19,9 @@ class Rulebook:
 
     ``calls`` (who depends on whom) and ``limits_pct`` (how far an agent may go in one act)
     are what a company writes down about itself; a pack may leave them out. ``calls`` is None
-    where a company has a call graph that the reader of these rules does not see.
+    where a company has a call graph that the reader of these rules does not see. ``layout``
+    names how views of this world are written down, and with it the scripts that can play them;
+    rules with a call graph that name none are of the arena, as on the wire.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Rulebook:
         replica_choices: tuple[int, ...],
         calls: tuple[tuple[str, tuple[str, ...]], ...] | None = (),
         limits_pct: tuple[tuple[str, int], ...] = (),
+        layout: str | None = None,
     ) -> None:
         self.services = services
         self.agents = agents
@@ -40,6 +43,8 @@ class Rulebook:
         self.calls = dict(calls or ())
         self.is_company = calls is None or bool(calls)
         self.limits_pct = dict(limits_pct)
+        self.named_layout = layout
+        self.layout = layout or ("arena" if self.is_company else "classic")
         self._known_causes = frozenset(causes)
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
         self._key = (
@@ -50,6 +55,7 @@ class Rulebook:
             replica_choices,
             calls,
             limits_pct,
+            layout,
         )
         self._hash = hash(self._key)
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
@@ -63,11 +69,8 @@ class Rulebook:
 
     def __reduce__(self) -> tuple[object, ...]:
         # Rebuilt, not restored: a hash of strings holds in its own process only.
-        services, agents, causes, verbs, replica_choices, calls, limits_pct = self._key
-        return (
-            Rulebook,
-            (services, agents, causes, dict(verbs), replica_choices, calls, limits_pct),
-        )
+        services, agents, causes, verbs, *others = self._key
+        return Rulebook, (services, agents, causes, dict(verbs), *others)
 
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
         """What of the rules belongs to things that the role sees or acts on. ``sees`` are its
@@ -82,7 +85,7 @@ class Rulebook:
         return self.known[role]
 
     def _without(self, *, services: bool, calls: bool, agents: bool) -> Rulebook:
-        seen, fleet, causes, verbs, replica_choices, graph, limits_pct = self._key
+        seen, fleet, causes, verbs, replica_choices, graph, limits_pct, layout = self._key
         return Rulebook(
             () if services else seen,
             () if agents else fleet,
@@ -91,6 +94,7 @@ class Rulebook:
             replica_choices,
             None if calls and self.is_company else graph,
             () if agents else limits_pct,
+            layout,
         )
 
     def may(self, role: Role, verb: str) -> bool:
