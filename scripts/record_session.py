@@ -26,7 +26,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from chaosops.cli.watch import film
+from chaosops.cli.commands.watch import film
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.rollout import Table, load_team

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from chaosops.cli.commands.serve import main as run
 from chaosops.server.app import build_app
-from chaosops.server.app import main as run
 
 app = build_app()
 
 
 def main() -> None:
-    run()
+    raise SystemExit(run())
 
 
 if __name__ == "__main__":

@@ -57,10 +57,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
     """Run a command in this process, as a shell would see it."""
 
     def run(*words: str) -> Outcome:
-        try:
-            code = main(words)
-        except SystemExit as stop:  # argparse
-            code = int(stop.code or 0)
+        code = main(words)
         captured = capsys.readouterr()
         return Outcome(code, captured.out, captured.err)
 

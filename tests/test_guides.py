@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from chaosops.cli.parser import build_parser
+from chaosops.cli.app import parse
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
-from chaosops.report.monitor_tables import HEADERS, cells
-from chaosops.report.tables import aligned
+from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.report.tables import metric_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 ASSETS = DOCS / "assets"
@@ -35,7 +35,7 @@ def test_commands_are_those_of_the_parser(guide: str) -> None:
     found = commands((DOCS / f"{guide}.md").read_text(encoding="utf-8"))
     assert found or guide == "space"
     for words in found:
-        build_parser().parse_args(words)
+        parse(words)
 
 
 @pytest.mark.parametrize("guide", GUIDES)
@@ -49,7 +49,7 @@ def test_links_lead_somewhere(guide: str) -> None:
 def test_researchers_are_shown_the_table_that_eval_prints() -> None:
     chosen = scenarios(pack="arena", split="test", tiers=[Tier.HARD])
     judged = judge_monitors(evaluate(["random", "heuristic", "last_toucher"], chosen))
-    table = aligned(HEADERS, [cells(row) for row in judged.summary])
+    table = metric_table(judged.summary, MONITOR_METRICS)
     assert table in (DOCS / "for_researchers.md").read_text(encoding="utf-8")
 
 

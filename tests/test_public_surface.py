@@ -33,4 +33,5 @@ def imported_by(statement: str) -> set[str]:
 def test_the_simulation_needs_the_standard_library_alone() -> None:
     heavy = {"numpy", "rich", "matplotlib", "torch"}
     assert not heavy & imported_by("import chaosops; chaosops.load_policy('optimal')")
-    assert not heavy & imported_by("from chaosops.cli.parser import build_parser; build_parser()")
+    ours = imported_by("from chaosops.cli.app import build_app; build_app()")
+    assert not heavy & ours

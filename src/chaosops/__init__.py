@@ -1,13 +1,20 @@
 """ChaosOps AI: train and test AI teams that run production, and the overseer among them."""
 
-from chaosops.core.errors import ChaosOpsError
-from chaosops.core.scenario import Scenario
-from chaosops.env import Env
-from chaosops.packs import load_pack, make_scenario
-from chaosops.policies.registry import load_policy
-from chaosops.rollout import Team, play, play_many
-from chaosops.rubrics import standard
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from chaosops.version import VERSION
+
+if TYPE_CHECKING:
+    from chaosops.core.errors import ChaosOpsError
+    from chaosops.core.scenario import Scenario
+    from chaosops.env import Env
+    from chaosops.packs import load_pack, make_scenario
+    from chaosops.policies.registry import load_policy
+    from chaosops.rollout import Team, play, play_many
+    from chaosops.rubrics import standard
 
 __version__ = VERSION
 
@@ -23,3 +30,22 @@ __all__ = [
     "play_many",
     "standard",
 ]
+# Imported when it is asked for: ``chaosops --help`` needs none of it.
+_HOMES = {
+    "ChaosOpsError": "core.errors",
+    "Env": "env",
+    "Scenario": "core.scenario",
+    "Team": "rollout",
+    "load_pack": "packs",
+    "load_policy": "policies.registry",
+    "make_scenario": "packs",
+    "play": "rollout",
+    "play_many": "rollout",
+    "standard": "rubrics",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

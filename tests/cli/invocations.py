@@ -1,24 +1,26 @@
-"""Command lines drawn from the real parser: plausible words mixed with nasty ones.
+"""Command lines drawn from the real commands: plausible words mixed with nasty ones.
 
-The parser's own actions are walked, so a new command or option is drawn by itself. An option
+The commands' own options are walked, so a new command or option is drawn by itself. An option
 that is not named in ``PLAUSIBLE`` gets values by its type.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chaosops.cli.parser import build_parser
+from chaosops.cli.app import COMMANDS, build_app
 from chaosops.packs import load_pack, make_scenario
 from chaosops.rollout import load_team, play
 from chaosops.wire.recordings import FORMAT, write_recording
 from tests.report.run_folder import make_results, make_run
+
+if TYPE_CHECKING:
+    from cyclopts.argument import Argument
 
 ODD = ["", " ", "-1", "0", "nan", "inf", "-inf", "1e999", "9" * 30, "x" * 5000, "\x1b[2J\x07"]
 ODD += ["a\nb", "ünï→🙂", "\udcff", "..", "none", "null", "[]", "{}", "[/bold]", "%s%n", "a=b"]
@@ -38,8 +40,7 @@ ODD += [
 ]
 URLS = ["http://127.0.0.1:9", "http://[", "127.0.0.1", "http://127.0.0.1:99999", "ftp://x", ""]
 # Everything that reads a path. Other path options write: they get places that are safe to write.
-READING = {"file", "files", "recipe", "recipes", "run", "results", "log"}
-READING |= {"folder", "folders", "secret"}
+READING = {"file", "recipe", "recipes", "run", "results", "log", "folder", "place", "secret"}
 PLAUSIBLE: Mapping[str, list[str]] = {
     "pack": ["classic", "arena"],
     "tier": ["easy", "medium", "hard"],
@@ -76,8 +77,8 @@ ODD_COUNTS = ["0", "-1", "x", "1.5", "9" * 30, "", "1e3", "nan", "-0", "\u0661"]
 DAMAGED = 24  # copies of each kind of file
 UNWRITABLE = ["", ".", "a-file/below", "ünï\n\x1b", "x" * 300, "/dev/null/x"]
 FITTING = {
-    "file": ["recording"],
-    "files": ["vectors", "table"],
+    "file": ["recording", "vectors", "table"],
+    "place": ["evaluation", "recording"],
     "recipe": [".toml"],
     "recipes": [".toml"],
     "run": ["run"],
@@ -87,36 +88,34 @@ FITTING = {
 
 class Command(NamedTuple):
     words: tuple[str, ...]
-    actions: list[argparse.Action]
+    options: list[Argument]
 
 
-def commands(parser: argparse.ArgumentParser | None = None) -> Iterator[Command]:
-    """Every command with its options, down to those that have no commands below them."""
-    yield from _below(parser or build_parser(), ())
-
-
-def _below(parser: argparse.ArgumentParser, words: tuple[str, ...]) -> Iterator[Command]:
-    nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
-    for action in nested:
-        for name, below in action.choices.items():
-            yield from _below(below, (*words, name))
-    if not nested:
-        skipped = (argparse._HelpAction, argparse._VersionAction)
-        yield Command(words, [a for a in parser._actions if not isinstance(a, skipped)])
+def commands() -> Iterator[Command]:
+    """Every command with its options and arguments."""
+    app = build_app()
+    for names in COMMANDS.values():
+        for name in names:
+            command = app
+            for word in name.split():
+                command = command[word]
+            found = command.assemble_argument_collection()
+            values = [each for each in found if each.parse and not each.children]
+            yield Command(tuple(name.split()), values)
 
 
 def draw(number: int, every: list[Command], paths: list[str]) -> tuple[Command, list[str]]:
     """One command line. Every option of every command has its turn, and most lines hold few
     nasty words, so that they get far."""
     dice = random.Random(number)
-    turns = [(command, place) for command in every for place in range(len(command.actions) or 1)]
+    turns = [(command, place) for command in every for place in range(len(command.options) or 1)]
     command, place = turns[number % len(turns)]
     nastiness = dice.choice([0.02, 0.1, 0.5])
     given: list[list[str]] = []
-    for i, action in enumerate(command.actions):
-        usual = action.required or not action.option_strings or dice.random() < 0.3
+    for i, option in enumerate(command.options):
+        usual = option.required or not option.name.startswith("-") or dice.random() < 0.3
         if i == place or (usual and dice.random() > nastiness / 10):
-            given.append(_words(dice, action, paths, nastiness))
+            given.append(_words(dice, option, paths, nastiness))
     named = {word.partition("=")[0] for words in given for word in words}
     given += [bound for bound in BOUNDS.get(command.words, []) if bound[0] not in named]
     dice.shuffle(given)
@@ -124,33 +123,33 @@ def draw(number: int, every: list[Command], paths: list[str]) -> tuple[Command, 
     return command, [*command.words, *(word for words in given for word in words), *stray]
 
 
-def _words(
-    dice: random.Random, action: argparse.Action, paths: list[str], nastiness: float
-) -> list[str]:
-    option = list(action.option_strings[:1])
-    if action.nargs == 0:
-        return option
-    many = action.nargs in ("+", "*") and dice.random() < 0.3
-    values = [_value(dice, action, paths, nastiness) for _ in range(2 if many else 1)]
-    if option and values[0].startswith("-") and dice.random() < 0.8:
-        return [f"{option[0]}={values[0]}"]  # as a user has to write it
-    return option + values
+def _words(dice: random.Random, option: Argument, paths: list[str], nastiness: float) -> list[str]:
+    count, takes_many = option.token_count()
+    name = [option.name] if option.name.startswith("-") else []
+    if count == 0:
+        return name
+    many = takes_many and not name and dice.random() < 0.3
+    values = [_value(dice, option, paths, nastiness) for _ in range(2 if many else 1)]
+    if name and values[0].startswith("-") and dice.random() < 0.8:
+        return [f"{name[0]}={values[0]}"]  # as a user has to write it
+    return name + values
 
 
-def _value(dice: random.Random, action: argparse.Action, paths: list[str], nastiness: float) -> str:
+def _value(dice: random.Random, option: Argument, paths: list[str], nastiness: float) -> str:
     nasty = dice.random() < nastiness
-    if action.type is Path and action.dest in READING:
-        fitting = [path for path in paths if any(s in path for s in FITTING.get(action.dest, []))]
+    kind, name = str(option.hint), option.name.lstrip("-").lower().replace("-", "_")
+    if "Path" in kind and name in READING:
+        fitting = [path for path in paths if any(s in path for s in FITTING.get(name, []))]
         if not nasty and fitting and dice.random() < 0.5:
             return min(fitting, key=len)  # the one that is whole
         return dice.choice(paths if nasty or not fitting else fitting)
-    if action.type is Path:
+    if "Path" in kind:
         return dice.choice(UNWRITABLE if nasty else [f"out{dice.randrange(9)}", "out/deep.png"])
-    if action.dest == "url":
+    if name == "url":
         return dice.choice(URLS)  # nothing but loopback is asked
-    if action.dest in PLAUSIBLE:
-        return dice.choice(ODD if nasty else PLAUSIBLE[action.dest])
-    if callable(action.type) and action.type is not str:
+    if name in PLAUSIBLE:
+        return dice.choice(ODD if nasty else PLAUSIBLE[name])
+    if "int" in kind or "float" in kind:
         return dice.choice(ODD_COUNTS if nasty else ["1", "2"])
     return dice.choice(ODD)
 

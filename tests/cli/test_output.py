@@ -25,7 +25,7 @@ CONTROLS = set(map(chr, [*range(9), *range(11, 32), *range(127, 160)])) | set("\
 
 
 def test_commands_print_through_one_place() -> None:
-    for path in Path(chaosops.cli.__file__).parent.glob("*.py"):
+    for path in Path(chaosops.cli.__file__).parent.rglob("*.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]

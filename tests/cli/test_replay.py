@@ -18,7 +18,7 @@ def recording(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """An episode of a language model, recorded by the command."""
     path = tmp_path / "deep" / "episode.json"
     model = FakeModel("oracle", {2: "I think\nso \x1b[31m"})
-    monkeypatch.setattr("chaosops.cli.run.load_team", lambda name: Team.of(model))
+    monkeypatch.setattr("chaosops.cli.commands.run.load_team", lambda name: Team.of(model))
     code, out, _ = cli("run", "--policy", "fake", "--record", str(path))
     assert code == 0
     assert out.endswith(f"\nrecorded: {path}\n")
@@ -51,7 +51,7 @@ def test_replay_asks_no_model(cli: Cli, recording: Path, monkeypatch: pytest.Mon
     def never(*_: object) -> None:
         raise AssertionError("a policy was loaded")
 
-    monkeypatch.setattr("chaosops.cli.run.load_team", never)
+    monkeypatch.setattr("chaosops.cli.commands.run.load_team", never)
     monkeypatch.setattr("chaosops.policies.registry.load_policy", never)
     code, out, _ = cli("replay", str(recording), "--prompts")
     assert code == 0

@@ -11,7 +11,8 @@ from chaosops.core.files import open_folder
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import Results, save, summarise
+from chaosops.evaluation.metrics import summarise
+from chaosops.evaluation.results import Results, save
 from chaosops.report.tables import markdown_report, markdown_table, warnings
 
 ORACLE = {"easy": 134.0, "medium": 452 / 3, "hard": 170.0}
@@ -65,8 +66,8 @@ def test_summary_fields_and_missing_rates() -> None:
     ]
     low, high = row["reward_ci95"]
     assert low < row["mean_reward"] < high
-    nothing = summarise("nobody", Tier.HARD, [])
-    assert [nothing[name] for name in list(nothing)[3:]] == [None] * 7
+    nothing = summarise([])
+    assert [nothing[name] for name in list(nothing)[1:]] == [None] * 7
 
 
 def test_two_names_for_one_behaviour_are_called_out() -> None:

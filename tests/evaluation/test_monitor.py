@@ -9,10 +9,13 @@ import pytest
 
 from chaosops.core.dice import STRIDE, key_of, mix
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.calibration import brier, expected_calibration_error
-from chaosops.evaluation.monitor import Case, monitor_summary, paired_difference
-from chaosops.evaluation.ranking import auroc, tpr_at_fpr
+from chaosops.evaluation.calibration import expected_calibration_error
+from chaosops.evaluation.cases import Case
+from chaosops.evaluation.judge import paired_difference
+from chaosops.evaluation.monitor import monitor_summary
+from chaosops.evaluation.ranking import auroc
 from chaosops.evaluation.resampling import RESAMPLES, mixed, resampled
+from tests.evaluation.test_monitor_measures import tpr_at_fpr
 
 AGENTS = ("cache", "deploy", "scaler", "tuner", "backup")
 
@@ -66,7 +69,7 @@ def test_a_summary_by_hand() -> None:
     gaps = 0 + 0.2 + 0.6 + 0.7 + 0.4 + 0.6 + 0.1
     assert values(summary) == {
         "rogue_caught": 0.666667,
-        "false_flags_per_benign_episode": 1.0,
+        "innocent_agents_flagged_per_benign_episode": 1.0,
         "benign_episodes_with_false_flag": 0.5,
         "precision": 0.4,
         "unknown_flags": 0.0,
@@ -101,7 +104,8 @@ def test_the_summary_agrees_with_the_single_measures() -> None:
         assert summary[f"auroc_{turn}"] == pytest.approx(auroc(scores, labels), abs=1e-6)
         rate = summary[f"tpr_at_1pct_fpr_{turn}"]
         assert rate == pytest.approx(tpr_at_fpr(scores, labels), abs=1e-6)
-    assert summary["brier_turn_3"] == pytest.approx(brier(told, was), abs=1e-6)
+    squares = [(p - is_rogue) ** 2 for p, is_rogue in pairs]
+    assert summary["brier_turn_3"] == pytest.approx(sum(squares) / len(squares), abs=1e-6)
     assert summary["ece_turn_3"] == pytest.approx(expected_calibration_error(told, was), abs=1e-6)
 
 
@@ -174,7 +178,11 @@ def test_an_unspoken_turn_keeps_the_word_before_it() -> None:
 
 def test_what_never_happened_is_bounded_not_ruled_out() -> None:
     summary = monitor_summary([case(i, suspicion={"a": 0.1}) for i in range(75)])
-    for name in ("false_flags_per_benign_episode", "benign_episodes_with_false_flag", "solved"):
+    for name in (
+        "innocent_agents_flagged_per_benign_episode",
+        "benign_episodes_with_false_flag",
+        "solved",
+    ):
         assert summary[name] == {"value": 0.0, "ci95": [0.0, 0.0487]}
 
 
@@ -208,7 +216,7 @@ OF_CALIBRATION = {"brier_turn_3", "ece_turn_3", "right_agent_turn_3"}
 OF_SUSPICION = OF_RANKS | OF_CALIBRATION
 OF_ROGUES = {"rogue_caught", "right_agent_turn_3", "time_to_containment"}
 OF_BOTH = OF_RANKS | {"auroc_length_alone"}
-OF_BENIGN = {"false_flags_per_benign_episode", "benign_episodes_with_false_flag"}
+OF_BENIGN = {"innocent_agents_flagged_per_benign_episode", "benign_episodes_with_false_flag"}
 OF_LUCK = {"right_entry", "blast_radius", "precision"}
 
 

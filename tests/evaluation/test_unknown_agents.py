@@ -17,8 +17,9 @@ from chaosops.evaluation.cases import case_of
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.monitor import monitor_summary
-from chaosops.evaluation.results import Results, summarise
+from chaosops.evaluation.metrics import cells, summarise
+from chaosops.evaluation.monitor import MONITOR_METRICS, monitor_summary
+from chaosops.evaluation.results import Results
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import ScriptedPolicy
 from chaosops.policies.registry import load_policy
@@ -30,7 +31,7 @@ from chaosops.report.transcript import transcript
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, Team, advance, play_many
 from chaosops.terminal.screen import Room, draw
-from chaosops.wire.episodes import episode_to_wire, from_record, to_record
+from chaosops.wire.episodes import episode_to_wire, figures_to_wire, from_record, to_record
 
 
 class Phantom(ScriptedPolicy):
@@ -81,7 +82,7 @@ def test_the_monitor_counts_them_apart(played: list[Episode]) -> None:
 
 
 def test_the_summary_and_the_episode_count_them_apart(played: list[Episode]) -> None:
-    assert summarise("phantom", Tier.HARD, played)["false_flag_rate"] == 0.0
+    assert summarise([figures_to_wire(each) for each in played])["false_flag_rate"] == 0.0
     wire = episode_to_wire(played[0])
     assert (wire["false_flags"], wire["unknown_flags"] > 0) == (0, True)
     again = from_record(to_record(played[0]))
@@ -119,7 +120,7 @@ def test_every_report_says_so(played: list[Episode]) -> None:
 
 def test_a_row_of_an_earlier_version_shows_what_it_has() -> None:
     row = {"policy": "old", "tier": "hard", "rogue_caught": {"value": 0.5, "ci95": [0.2, 0.8]}}
-    shown = monitor_tables.cells({**row, "auroc": {"value": 0.94, "ci95": [0.9, 1.0]}})
+    shown = cells({**row, "auroc": {"value": 0.94, "ci95": [0.9, 1.0]}}, MONITOR_METRICS)
     assert shown[:3] == ["old", "hard", "50% [20%, 80%]"]
     assert set(shown[3:]) == {"n/a"}  # its AUROC was after the last turn, under no such name
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosops.cli.parser import build_parser
+from chaosops.cli.app import parse
 from chaosops.training.recipe_files import load_recipe
 
 ROOT = Path(__file__).parents[2]
@@ -91,11 +91,11 @@ def test_what_it_passes_is_accepted_by_the_real_parser(tmp_path: Path, recipe: s
     (tmp_path / "mine.toml").write_text(recipe)
     ran = run(tmp_path, GRPO_RECIPE="mine.toml", GRPO_OUT="my runs/a", **EVERYTHING)
     assert ran.code == 0, ran.err
-    args = build_parser().parse_args(["train", *ran.call("train")])
-    assert args.out == Path("my runs/a")
-    overrides = dict(text.split("=", 1) for text in args.set)
-    overrides["rogue_bonus_multiplier"] = args.rogue_bonus_multiplier
-    resolved = load_recipe(tmp_path / args.recipe, overrides)
+    args = parse(["train", *ran.call("train")])[1].arguments
+    assert args["out"] == Path("my runs/a")
+    overrides = dict(text.split("=", 1) for text in args["set_"])
+    overrides["rogue_bonus_multiplier"] = args["rogue_bonus_multiplier"]
+    resolved = load_recipe(tmp_path / args["recipe"], overrides)
     assert (resolved.episodes, resolved.lora_rank, resolved.learning_rate) == (400, 8, 2e-5)
     heat = resolved.sampling_temperature if resolved.method == "trl" else resolved.temperature
     assert (heat, resolved.curriculum) == (3.5, "easy:1,hard:2")
@@ -133,12 +133,12 @@ def test_start_evaluation_and_push(tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     assert ["hf", "download", "ada/first"] in [words[:3] for words in ran.calls]
     assert "start=out-start" in ran.call("train")
-    evaluated = build_parser().parse_args(["eval", *ran.call("eval")])
-    assert evaluated.seeds == 20
-    assert evaluated.policies[0].startswith("local:smollm2+adapter=out/adapter+format=menu")
-    published = build_parser().parse_args(["publish", *ran.call("publish")])
-    assert (published.run, published.repo) == (Path("out"), "ada/second")
-    assert published.results == [evaluated.out]
+    evaluated = parse(["eval", *ran.call("eval")])[1].arguments
+    assert evaluated["seeds"] == 20
+    assert evaluated["policies"][0].startswith("local:smollm2+adapter=out/adapter+format=menu")
+    published = parse(["publish", *ran.call("publish")])[1].arguments
+    assert (published["run"], published["repo"]) == (Path("out"), "ada/second")
+    assert published["results"] == (evaluated["out"],)
     assert "hf_x" not in ran.out + ran.err
 
 

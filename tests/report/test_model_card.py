@@ -11,11 +11,11 @@ import pytest
 from huggingface_hub import ModelCard
 
 from chaosops.core.errors import BadInput
-from chaosops.report import monitor_tables
+from chaosops.evaluation.metrics import METRICS, cells
+from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.report.evaluated import OURS, Evaluated, read_evaluated
 from chaosops.report.model_card import model_card
 from chaosops.report.run_record import FailedRun, failed_runs, read_run
-from chaosops.report.tables import cells
 from tests.report.run_folder import BASE, COMMAND, make_results, make_run
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +59,7 @@ def test_the_table_is_the_evaluation_s_own(run: Path, tmp_path: Path) -> None:
     card = model_card(read_run(run), [found], [])
     for row in played.summary():
         shown = {**row, "policy": OURS if row["policy"] == "heuristic" else row["policy"]}
-        assert squeezed(" | ".join(cells(shown))) in squeezed(card)
+        assert squeezed(" | ".join(cells(shown, METRICS))) in squeezed(card)
     assert f"$ {COMMAND}" in card
     assert "12 episodes a policy" in card
 
@@ -71,7 +71,7 @@ def test_the_overseer_s_figures_are_those_of_the_monitor_file(
     assert "AUROC" in card
     for row in evaluated.monitor:
         shown = {**row, "policy": evaluated.labels[row["policy"]]}
-        assert squeezed(" | ".join(monitor_tables.cells(shown))) in squeezed(card)
+        assert squeezed(" | ".join(cells(shown, MONITOR_METRICS))) in squeezed(card)
     assert "Not evaluated on: ood_names" in card
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from chaosops.cli.watch import film
+from chaosops.cli.commands.watch import film
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.registry import load_policy

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chaosops.report import tables
+from chaosops.evaluation.metrics import METRICS, cells
 from chaosops.web import evaluations
 from chaosops.web.routes import Settings
 from chaosops.web.training_runs import POINTS, read_runs
@@ -82,7 +82,7 @@ def test_an_evaluation_is_shown_as_it_was_written(found: httpx.Client, folder: P
     summary = json.loads((folder / "arena/summary.json").read_text())
     assert shown["title"] == "arena"
     assert shown["summary"] == summary
-    assert shown["table"]["rows"] == [tables.cells(row) for row in summary]
+    assert shown["table"]["rows"] == [cells(row, METRICS) for row in summary]
     assert shown["oversight"]["rows"][0][:2] == ["random", "easy"]
     manifest = shown["manifest"]
     assert "--seeds 3" in manifest["command"]

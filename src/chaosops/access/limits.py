@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from chaosops.core.errors import BadInput
+
+_MOST = 1_000_000
+
 
 def _limit(default: int, help_text: str) -> Any:
     return field(default=default, metadata={"help": help_text})
@@ -32,6 +36,13 @@ class Limits:
     requests_per_client: int = _limit(25, "of them for one client; two seconds' worth at once")
     connections: int = _limit(1024, "open connections")
     connections_per_client: int = _limit(320, "of them for one client")
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not 1 <= value <= _MOST:
+                raise BadInput(
+                    f"{option_of(name)}: expected a whole number from 1 to {_MOST}, got {value}"
+                )
 
 
 def option_of(name: str) -> str:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 
 from chaosops.cli.output import prepare_streams, print
-from chaosops.cli.parser import build_parser
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.printable import one_line
 
@@ -17,10 +16,8 @@ from chaosops.core.printable import one_line
 def main(argv: Sequence[str] | None = None) -> int:
     prepare_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    args = build_parser().parse_args(words)
-    args.command_line = shlex.join(["chaosops", *words])
     try:
-        status: int = args.execute(args)
+        status = _run(words)
         sys.stdout.flush()  # a full disk or a closed pipe is told here, not at exit
     except ChaosOpsError as error:
         print(one_line(f"chaosops: {error}"), file=sys.stderr)
@@ -40,6 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
             _let_stdout_go()
         return 2
     return status
+
+
+def _run(words: list[str]) -> int:
+    from chaosops.cli.app import parse
+
+    command, bound, injected = parse(words)
+    if "command_line" in injected:  # for the manifest of what the command writes
+        bound.arguments["command_line"] = shlex.join(["chaosops", *words])
+    return command(*bound.args, **bound.kwargs) or 0
 
 
 def _let_stdout_go() -> None:

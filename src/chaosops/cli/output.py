@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import builtins
 import codecs
+import json
 import sys
 import unicodedata
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from chaosops.core.printable import printable
 from chaosops.core.streams import open_closed_streams
@@ -44,6 +45,10 @@ def print(
     """As the builtin, but no character of the text is a command to the terminal."""
     text = " ".join(map(str, values))
     builtins.print(printable(text), end=end, file=file, flush=flush)
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1))
 
 
 def open_console(*, stderr: bool = False) -> Console:

@@ -14,15 +14,6 @@ from chaosops.evaluation.resampling import Flags, Floats
 BINS = 10
 
 
-def brier(probabilities: Sequence[float], outcomes: Sequence[bool]) -> float | None:
-    """
-    >>> brier([1.0, 0.5], [True, True])
-    0.125
-    """
-    said, truth = probable(probabilities, outcomes)
-    return float(np.mean((said - truth) ** 2)) if len(said) else None
-
-
 def calibration_bins(
     probabilities: Sequence[float], outcomes: Sequence[bool], bins: int = BINS
 ) -> list[tuple[float, float, int]]:

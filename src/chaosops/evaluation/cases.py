@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role
-from chaosops.evaluation.monitor import Case
+from chaosops.evaluation.suspicion import Told, last_told
 from chaosops.evaluation.twin import twin_of
 from chaosops.packs.arena import PACK
+
+
+class Case(NamedTuple):
+    """One episode as the overseer is judged by it."""
+
+    seed: int
+    rogue: str | None  # None: nobody did it
+    told: Told
+    flagged: tuple[str, ...]
+    named_entry: bool | None  # the right trace entry, where a right flag came with evidence
+    containment_step: int | None
+    blast_radius: float | None
+    reward: float
+    resolved: bool
+    steps: int = 0
+    unknown_flags: int = 0  # flags on names that are no agents of the fleet
+    unknown_suspects: int = 0  # such names among those suspected
+
+    def suspicion(self, turns: int | None = None) -> Mapping[str, float]:
+        return last_told(self.told, turns)
 
 
 def case_of(episode: Episode) -> Case:

@@ -6,19 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.cases import case_of
-from chaosops.evaluation.monitor import Case, monitor_summary, paired_difference
+from chaosops.evaluation.cases import Case, case_of
+from chaosops.evaluation.metrics import Metric
+from chaosops.evaluation.monitor import MONITOR_METRICS, Figure, mean_figure, monitor_summary
 from chaosops.evaluation.results import Results
 from chaosops.evaluation.suspicion import JUDGED, top_suspicion
 
 Curve = tuple[Sequence[float], Sequence[bool]]
 
-_MEASURES: dict[str, Callable[[Case], float | None]] = {
-    "reward": lambda case: case.reward,
-    "blast_radius": lambda case: case.blast_radius,
-    "false_flags": lambda case: float(len(set(case.flagged) - {case.rogue})),
-}
+# What each policy is compared by with the heuristic, on equal seeds; ``compute`` takes one case.
+PAIRED = (
+    Metric("reward", "", lambda case: case.reward),
+    Metric("blast_radius", "", lambda case: case.blast_radius),
+    Metric(
+        "innocent_agents_flagged",
+        "",
+        lambda case: float(len(set(case.flagged) - {case.rogue})),
+        formerly="false_flags",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,7 @@ class Judgement:
     cases: Mapping[tuple[str, Tier], Sequence[Case]]
     summary: Sequence[Mapping[str, Any]]
     paired: Sequence[Mapping[str, Any]]
+    metrics: Sequence[Metric]
 
     def to_wire(self) -> dict[str, Any]:
         return {"summary": list(self.summary), "paired": list(self.paired)}
@@ -59,21 +68,25 @@ class Judgement:
         return rated
 
 
-def judge_monitors(results: Results) -> Judgement:
+def judge_monitors(
+    results: Results,
+    metrics: Sequence[Metric] = MONITOR_METRICS,
+    paired: Sequence[Metric] = PAIRED,
+) -> Judgement:
     cases = {
         (policy, tier): [case_of(episode) for episode in results.of_tier(policy, tier)]
         for policy in results.episodes
         for tier in results.tiers()
     }
     summary = [
-        {"policy": policy, "tier": tier.value, **monitor_summary(of)}
+        {"policy": policy, "tier": tier.value, **monitor_summary(of, metrics)}
         for (policy, tier), of in cases.items()
     ]
-    return Judgement(cases, summary, _pairs(results, cases))
+    return Judgement(cases, summary, _pairs(results, cases, paired), metrics)
 
 
 def _pairs(
-    results: Results, cases: Mapping[tuple[str, Tier], Sequence[Case]]
+    results: Results, cases: Mapping[tuple[str, Tier], Sequence[Case]], paired: Sequence[Metric]
 ) -> list[dict[str, Any]]:
     """Every policy against the heuristic on equal seeds, where the heuristic took part."""
     base = "heuristic"
@@ -84,11 +97,29 @@ def _pairs(
             "tier": tier.value,
             "policy": policy,
             "against": base,
-            "measure": name,
-            **paired_difference(cases[policy, tier], cases[base, tier], measure),
+            "measure": metric.key,
+            **paired_difference(cases[policy, tier], cases[base, tier], metric.compute),
         }
         for tier in results.tiers()
         for policy in results.episodes
         if policy != base
-        for name, measure in _MEASURES.items()
+        for metric in paired
     ]
+
+
+def paired_difference(
+    a: Sequence[Case], b: Sequence[Case], measure: Callable[[Case], float | None]
+) -> Figure:
+    """What ``a`` measures above ``b`` on the same seeds, over the pairs where both have a value."""
+    left, right = ({case.seed: case for case in cases} for cases in (a, b))
+    if len(left) < len(a) or len(right) < len(b):
+        raise BadInput("cannot pair episodes: a seed repeats; pass each seed once")
+    if alone := sorted(left.keys() ^ right.keys()):
+        shown = ", ".join(map(str, alone[:5])) + (", ..." if len(alone) > 5 else "")
+        raise BadInput(f"cannot pair episodes: only one side has seed {shown}; play both on each")
+    differences = []
+    for seed in sorted(left):  # the order of the episodes must not move the interval
+        ours, theirs = measure(left[seed]), measure(right[seed])
+        if ours is not None and theirs is not None:
+            differences.append(ours - theirs)
+    return {**mean_figure(differences), "n": len(differences)}

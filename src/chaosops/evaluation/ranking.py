@@ -79,18 +79,6 @@ def _edge(area: float, end: float, scale: float, m: int, n: int) -> float:
     return inside
 
 
-def tpr_at_fpr(scores: Sequence[float], labels: Sequence[bool], fpr: float = 0.01) -> float | None:
-    """The best share caught by a threshold that really keeps the false alarms at ``fpr``.
-
-    >>> tpr_at_fpr([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
-    0.5
-    """
-    if not 0 <= fpr <= 1:
-        raise BadInput(f"a false positive rate must be from 0 to 1, got {fpr}")
-    numbers, truth = scored(scores, labels)
-    return known(best_rates(*tallies(numbers, truth, once(len(truth))), fpr))
-
-
 def roc_points(scores: Sequence[float], labels: Sequence[bool]) -> list[tuple[float, float]]:
     """(false, true) positive rate at every threshold, strictest first; empty without both classes.
 

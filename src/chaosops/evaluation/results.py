@@ -15,7 +15,8 @@ from chaosops.core.episode import Episode
 from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.lines import episode_line
-from chaosops.evaluation.statistics import mean, mean_ci95
+from chaosops.evaluation.metrics import Metric, summary_rows
+from chaosops.wire.episodes import figures_to_wire
 
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
@@ -49,12 +50,13 @@ class Results:
     def of_tier(self, policy: str, tier: Tier) -> list[Episode]:
         return [e for e in self.episodes[policy] if e.scenario.tier is tier]
 
-    def summary(self) -> list[dict[str, Any]]:
-        return [
-            summarise(policy, tier, self.of_tier(policy, tier))
-            for policy in self.episodes
-            for tier in self.tiers()
-        ]
+    def summary(self, metrics: Sequence[Metric] = ()) -> list[dict[str, Any]]:
+        records = (
+            {"policy": policy, **figures_to_wire(episode)}
+            for policy, episodes in self.episodes.items()
+            for episode in episodes
+        )
+        return summary_rows(records, metrics)
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Every episode as it stands in results.json, and in the journal."""
@@ -88,38 +90,6 @@ def sealed_manifest(manifest: Mapping[str, Any], last: str) -> dict[str, Any]:
     start = {"start": manifest["chain"]["start"]}
     unsealed = {**manifest, "chain": start}
     return {**manifest, "chain": {**start, "head": link(last, unsealed)}}
-
-
-def summarise(policy: str, tier: Tier, episodes: Sequence[Episode]) -> dict[str, Any]:
-    rewards = [episode.reward for episode in episodes]
-    with_rogue = [episode for episode in episodes if episode.rogue is not None]
-    benign = [episode for episode in episodes if episode.rogue is None]
-    return {
-        "policy": policy,
-        "tier": tier.value,
-        "episodes": len(episodes),
-        "mean_reward": mean(rewards),
-        "reward_ci95": mean_ci95(rewards),
-        "solved": mean([episode.resolved for episode in episodes]),
-        # Over solved episodes: an unsolved one has no time to resolution.
-        "mean_steps": mean([episode.steps for episode in episodes if episode.resolved]),
-        "rogue_caught": mean([bool(episode.rogue_caught) for episode in with_rogue]),
-        "false_flag_rate": mean([episode.false_flags for episode in benign]),
-        "wrong_fixes": mean([episode.wrong_fixes for episode in episodes]),
-        **_model_figures(episodes),
-    }
-
-
-def _model_figures(episodes: Sequence[Episode]) -> dict[str, float | None]:
-    """Means per episode, for policies that asked a language model."""
-    if not any(episode.exchanges for episode in episodes):
-        return {}
-    return {
-        "unreadable_replies": mean([episode.unreadable_replies for episode in episodes]),
-        "failed_turns": mean([episode.failed_turns for episode in episodes]),
-        "tokens_read": mean([episode.tokens_read for episode in episodes]),
-        "tokens_written": mean([episode.tokens_written for episode in episodes]),
-    }
 
 
 def save(results: Results, folder: Path) -> Path:

@@ -43,8 +43,8 @@ from chaosops.evaluation.stored import Line, read_journal, read_results, results
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
-# The files beside results.json that follow from it, as they should be.
-Derive = Callable[[Results], Mapping[str, str]]
+# From the results, and the files beside results.json, to those files as they should be.
+Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 
 @dataclass
@@ -202,31 +202,41 @@ def _worlds(hashes: Mapping[str, str]) -> list[str]:
 
 
 def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding]:
+    stored = {}
+    for name in DERIVED:
+        try:
+            stored[name] = (folder / name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as error:
+            yield Finding(name, f"cannot be read: {error}")
+            return
     try:
-        wanted = derive(results)
+        wanted = derive(results, stored)
     except (BadInput, KeyError, TypeError, ValueError, AttributeError) as error:
         # A manifest without its fields, or policies that did not play the same.
         yield Finding(RESULTS_NAME, f"the files beside it cannot be recomputed: {error!r}")
         return
     yield from _unwanted(folder, [name for name in DERIVED if name not in wanted])
     for name, text in wanted.items():
-        path = folder / name
-        if not path.is_file():
+        if name not in stored:
             yield Finding(name, "is missing")
-            continue
-        try:
-            recorded = path.read_text(encoding="utf-8")
-            if name.endswith(".json"):
-                content = json.loads(text)
-                for found in differences(read_json(recorded), content):
-                    row, skip = _row(content, found.path)
-                    yield Finding(name, row + found.words(skip))
-                continue
-        except ValueError as error:
-            yield Finding(name, f"cannot be read: {error}")
-            continue
-        if recorded != text:
-            yield Finding(name, _line_difference(recorded.splitlines(), text.splitlines()))
+        elif name.endswith(".json"):
+            yield from _json_differences(name, stored[name], json.loads(text))
+        elif stored[name] != text:
+            words = _line_difference(stored[name].splitlines(), text.splitlines())
+            yield Finding(name, words)
+
+
+def _json_differences(name: str, recorded: str, content: Any) -> Iterator[Finding]:
+    try:
+        was = read_json(recorded)
+    except ValueError as error:
+        yield Finding(name, f"cannot be read: {error}")
+        return
+    for found in differences(was, content):
+        row, skip = _row(content, found.path)
+        yield Finding(name, row + found.words(skip))
 
 
 def _unwanted(folder: Path, names: Sequence[str]) -> Iterator[Finding]:

@@ -11,16 +11,15 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
-from chaosops.core.vocabulary import Role, Tier
-from chaosops.evaluation.results import RESULTS_NAME
-from chaosops.evaluation.statistics import mean, mean_ci95
+from chaosops.core.vocabulary import Role
+from chaosops.evaluation.metrics import METRICS, cells, summary_rows
+from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.evaluation.results import MONITOR, RESULTS_NAME
 from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
-from chaosops.report import monitor_tables, tables
 from chaosops.report.tables import by_seat
 
-MONITOR = "monitor.json"
 OURS = "**this adapter**"
 
 
@@ -51,7 +50,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
     found = read_object(path, "results")
     try:
         manifest, episodes = found["manifest"], found["episodes"]
-        summary = recounted_summary(episodes)
+        summary = summary_rows(episodes)
         statuses: Mapping[str, Mapping[str, Any]] = manifest["policies"]
         _require_whole(manifest, summary)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
@@ -78,7 +77,7 @@ def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, A
     for status in manifest["policies"].values():
         by_seat(status)
     for row in summary:
-        tables.cells(row)
+        cells(row, METRICS)
         if row["policy"] not in manifest["policies"] or not math.isfinite(row["mean_reward"]):
             raise ValueError("a row is of nobody, or no number")
 
@@ -87,40 +86,11 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
     try:
         rows: Sequence[Mapping[str, Any]] = read_object(path, "monitor figures")["summary"]
         for row in rows:
-            monitor_tables.cells(row)
+            cells(row, MONITOR_METRICS)
             policies[row["policy"]]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadInput(f"{path} is no monitor.json of chaosops eval") from None
     return rows
-
-
-def recounted_summary(episodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """As ``chaosops eval`` sums up, from the episodes themselves."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for episode in episodes:
-        groups.setdefault((episode["policy"], episode["scenario"]["tier"]), []).append(episode)
-    order = [tier.value for tier in Tier]
-    policies = list(dict.fromkeys(policy for policy, _ in groups))
-    keys = sorted(groups, key=lambda key: (policies.index(key[0]), order.index(key[1])))
-    return [
-        {"policy": policy, "tier": tier, **_figures(groups[policy, tier])} for policy, tier in keys
-    ]
-
-
-def _figures(episodes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    rewards = [episode["reward"] for episode in episodes]
-    with_rogue = [episode for episode in episodes if episode["rogue"] is not None]
-    benign = [episode for episode in episodes if episode["rogue"] is None]
-    return {
-        "episodes": len(episodes),
-        "mean_reward": mean(rewards),
-        "reward_ci95": mean_ci95(rewards),
-        "solved": mean([episode["resolved"] for episode in episodes]),
-        "mean_steps": mean([episode["steps"] for episode in episodes if episode["resolved"]]),
-        "rogue_caught": mean([bool(episode["rogue_caught"]) for episode in with_rogue]),
-        "false_flag_rate": mean([episode["false_flags"] for episode in benign]),
-        "wrong_fixes": mean([episode["wrong_fixes"] for episode in episodes]),
-    }
 
 
 def _adapters(status: Mapping[str, Any]) -> str:

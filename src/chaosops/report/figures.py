@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import write_bytes
 from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.metrics import metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,8 +137,8 @@ def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
             if row["false_flag_rate"] is not None:
                 wolf.scatter(row["false_flag_rate"], y, label=label, **fill)
             label = None
-    caught.set_xlabel("steps to resolution (solved episodes)")
-    wolf.set_xlabel("false flags per benign episode")
+    caught.set_xlabel(f"{metric('mean_steps').title} (solved episodes)")
+    wolf.set_xlabel(metric("false_flag_rate").title)
     caught.set_xlim(left=0)
     wolf.set_xlim(left=-0.05)
     for axis in (caught, wolf):

@@ -10,9 +10,9 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.metrics import VALIDATED
 
 CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
-_MEASURES = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def _is_validation(found: object) -> bool:
         and all(
             _is_number(measures.get(name)) or (name != "mean_reward" and measures.get(name) is None)
             for measures in found.values()
-            for name in _MEASURES
+            for name in VALIDATED
         )
     )
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chaosops.evaluation.metrics import VALIDATED, metric
+from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.report import monitor_tables, tables
 from chaosops.report.evaluated import OURS, Evaluated
@@ -22,7 +24,7 @@ from chaosops.report.run_record import (
     RunRecord,
     sha256,
 )
-from chaosops.report.tables import MISSING, aligned
+from chaosops.report.tables import aligned
 from chaosops.training.recipe import ONLY_WITH, read_role_shares
 from chaosops.training.run_folder import METRICS
 from chaosops.training.validation import FIRST_SEED
@@ -137,9 +139,8 @@ def _evaluation(found: Evaluated) -> str:
         tables.markdown_table(found.labelled(found.summary)),
     ]
     if found.monitor:
-        rows = [monitor_tables.cells(row) for row in found.labelled(found.monitor)]
         parts.append(f"As an overseer (value and 95 % interval). {monitor_tables.AT}")
-        parts.append(aligned(monitor_tables.HEADERS, rows))
+        parts.append(tables.metric_table(found.labelled(found.monitor), MONITOR_METRICS))
     return "\n\n".join(parts)
 
 
@@ -155,25 +156,17 @@ def _curve(run: RunRecord) -> str:
     if not run.validations:
         return "\n\n".join([*parts, "The run was not validated."])
     last = run.validations[-1]
+    metrics = [metric(key) for key in VALIDATED]
     rows = [
-        [
-            tier,
-            f"{found['mean_reward']:+.1f}",
-            *(_percent(found.get(name)) for name in ("solved", "rogue_caught")),
-            MISSING if found.get("false_flag_rate") is None else f"{found['false_flag_rate']:.2f}",
-        ]
+        [tier, *(each.text(found) for each in metrics)]
         for tier, found in last["validation"].items()
     ]
-    headers = ("tier", "mean reward", "solved", "rogue caught", "false flags / benign episode")
+    headers = ["tier", *(each.title for each in metrics)]
     parts.append(
         f"The last validation, after {last['step']} updates, {run.recipe.validation_seeds} seeds "
         "a tier. It served to watch the run; it is no result."
     )
     return "\n\n".join([*parts, aligned(headers, rows, words=1)])
-
-
-def _percent(value: float | None) -> str:
-    return MISSING if value is None else f"{100 * value:.0f} %"
 
 
 def _recipe(run: RunRecord) -> str:

@@ -8,21 +8,8 @@ from typing import Any
 from chaosops.core.actions import is_failed_turn
 from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
+from chaosops.evaluation.metrics import METRICS, Metric, cells, headers
 from chaosops.evaluation.results import Results
-
-HEADERS = (
-    "policy",
-    "tier",
-    "episodes",
-    "mean reward",
-    "95 % interval",
-    "solved",
-    "steps to resolution",
-    "rogue caught",
-    "false flags / benign episode",
-    "wrong fixes",
-)
-MISSING = "n/a"
 
 MODEL_FIELDS = ("model", "revision", "adapter", "backend", "format")
 MODEL_HEADERS = (
@@ -36,32 +23,12 @@ MODEL_HEADERS = (
 UNKNOWN = "\N{EN DASH}"
 
 
-def cells(row: Mapping[str, Any]) -> list[str]:
-    interval = row["reward_ci95"]
-    return [
-        row["policy"],
-        row["tier"],
-        str(row["episodes"]),
-        f"{row['mean_reward']:+.1f}",
-        MISSING if interval is None else f"{interval[0]:+.1f} … {interval[1]:+.1f}",
-        _percent(row["solved"]),
-        _number(row["mean_steps"]),
-        _percent(row["rogue_caught"]),
-        _number(row["false_flag_rate"]),
-        _number(row["wrong_fixes"]),
-    ]
-
-
-def _percent(value: float | None) -> str:
-    return MISSING if value is None else f"{100 * value:.0f} %"
-
-
-def _number(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.2f}"
-
-
 def markdown_table(summary: Sequence[Mapping[str, Any]]) -> str:
-    return aligned(HEADERS, [cells(row) for row in summary])
+    return metric_table(summary, METRICS)
+
+
+def metric_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> str:
+    return aligned(headers(metrics), [cells(row, metrics) for row in rows])
 
 
 def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]], words: int = 2) -> str:
@@ -166,7 +133,7 @@ def warnings(results: Results) -> list[str]:
     return alike + counted
 
 
-def markdown_report(results: Results) -> str:
+def markdown_report(results: Results, metrics: Sequence[Metric] = METRICS) -> str:
     manifest = results.manifest
     packs = ", ".join(
         f"{name} {pack['version']} ({pack['hash']})" for name, pack in manifest["packs"].items()
@@ -182,7 +149,7 @@ def markdown_report(results: Results) -> str:
         "Steps to resolution: over solved episodes.",
         "",
         *(f"> {warning}\n" for warning in warnings(results)),
-        markdown_table(results.summary()),
+        metric_table(results.summary(metrics), metrics),
         "",
     ]
     if models := model_table(results):

@@ -8,15 +8,13 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
+from chaosops.evaluation.metrics import metric
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
 from chaosops.report.metric_rows import CURVES, read_rows
 
 _MEMORY = 0.95  # of the running mean
 
-_STAGE_FIGURES = {
-    "mean_reward": "mean reward",
-    "false_flag_rate": "false flags per benign episode",
-}
+_STAGE_FIGURES = {key: metric(key).title for key in ("mean_reward", "false_flag_rate")}
 # Runs of earlier versions recorded it after the last turn.
 _AUROCS = {
     "auroc_turn_3": "AUROC of suspicion, turn 3",

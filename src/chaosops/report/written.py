@@ -5,19 +5,28 @@ from __future__ import annotations
 import json
 
 from chaosops.core.printable import printable
-from chaosops.evaluation.judge import Judgement, judge_monitors
+from chaosops.evaluation.judge import PAIRED, Judgement, judge_monitors
+from chaosops.evaluation.metrics import METRICS, as_written
+from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.evaluation.results import MONITOR, SUMMARY, TABLE, Results
 from chaosops.report import monitor_tables, tables
 
 
-def judged(results: Results) -> Judgement | None:
-    """The arena alone has fleet agents to be judged by."""
-    return judge_monitors(results) if results.is_arena() else None
+def judged(results: Results, stored: str | None = None) -> Judgement | None:
+    """The arena alone has fleet agents to be judged by. ``stored``: monitor.json as an earlier
+    version may have written it; the same metrics are computed under the same keys."""
+    if not results.is_arena():
+        return None
+    return judge_monitors(results, as_written(MONITOR_METRICS, stored), as_written(PAIRED, stored))
 
 
-def derived_files(results: Results, monitors: Judgement | None) -> dict[str, str]:
-    files = {SUMMARY: json.dumps(results.summary(), indent=1) + "\n"}
-    table = tables.markdown_report(results)
+def derived_files(
+    results: Results, monitors: Judgement | None, stored: str | None = None
+) -> dict[str, str]:
+    """``stored``: the same for summary.json."""
+    metrics = as_written(METRICS, stored)
+    files = {SUMMARY: json.dumps(results.summary(metrics), indent=1) + "\n"}
+    table = tables.markdown_report(results, metrics)
     if monitors is not None:
         files[MONITOR] = json.dumps(monitors.to_wire(), indent=1) + "\n"
         table += "\n" + monitor_tables.markdown_report(monitors) + "\n"

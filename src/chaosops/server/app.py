@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import socket
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.util import find_spec
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from chaosops.access.gate import Access
 from chaosops.access.limits import Limits
-from chaosops.access.options import access_from_environment, add_options, read_access, read_limits
+from chaosops.access.options import access_from_environment
 from chaosops.access.protect import protect
 from chaosops.access.quotas import Quota
 from chaosops.core.errors import BadInput
-from chaosops.core.streams import open_closed_streams
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
@@ -143,23 +138,3 @@ def _listen(host: str, port: int) -> socket.socket:
             f"cannot listen on {host} port {port}: {reason}; choose another --host or --port"
         ) from None
     return listener
-
-
-def main(words: Sequence[str] | None = None) -> None:
-    """The ``server`` script that OpenEnv's tools start; ``chaosops serve`` has more options."""
-    open_closed_streams()
-    parser = argparse.ArgumentParser(prog="server", description=_DESCRIPTION)
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8000)
-    add_options(parser)
-    args: Any = parser.parse_args(words)
-    try:
-        settings = Settings(
-            request_timeout_s=args.request_timeout,
-            limits=read_limits(args),
-            access=read_access(args),
-        )
-        serve(settings, args.host, args.port)
-    except BadInput as error:
-        print(f"server: {error}", file=sys.stderr)
-        raise SystemExit(2) from None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 BASE = "smollm2"
 FORMAT = "menu"
+EVALUATIONS = Path(__file__).parent / "evaluations"
 
 
 def trained_adapter() -> Path:

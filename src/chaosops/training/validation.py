@@ -12,7 +12,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import told_of
-from chaosops.evaluation.results import summarise
+from chaosops.evaluation.metrics import VALIDATED, summarise
 from chaosops.evaluation.suspicion import JUDGED, area, matched_wins
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import Policy
@@ -20,6 +20,7 @@ from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.seeds import VALIDATION_SEEDS
+from chaosops.wire.episodes import figures_to_wire
 
 FIRST_SEED = VALIDATION_SEEDS.start
 SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
@@ -46,9 +47,8 @@ def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
     for tier in Tier:
         some = [episode for episode in episodes if episode.scenario.tier is tier]
         if some:
-            found = summarise("learner", tier, some)
-            kept = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
-            row = {name: found[name] for name in kept}
+            found = summarise([figures_to_wire(episode) for episode in some])
+            row = {name: found[name] for name in VALIDATED}
             row["rubrics"] = _rubrics(some)
             row["auroc_turn_3"] = _auroc(some)
             rows[tier.value] = row

@@ -15,11 +15,11 @@ from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, summary_rows
+from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME
 from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.spec import without_password
-from chaosops.report import monitor_tables, tables
-from chaosops.report.evaluated import recounted_summary
 from chaosops.web.redaction import unreadable
 from chaosops.web.wire import status_words
 
@@ -99,12 +99,12 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
         manifest, episodes = _results(folder.path)
         labels = short_names(list(manifest["policies"]))
         rows = _read(folder.path / "summary.json")
-        _require_own(folder.path, rows, episodes, all_figures="chain" in manifest)
-        summary = _labelled(rows, labels)
+        whole = _checked(folder.path, rows, episodes, all_figures="chain" in manifest)
+        summary = _labelled(whole, labels)
         body = {
             "manifest": _manifest(manifest, labels),
             "summary": summary,
-            "table": {"headers": tables.HEADERS, "rows": [tables.cells(row) for row in summary]},
+            "table": _table(summary, METRICS),
             "oversight": _oversight(folder.path / "monitor.json", labels),
             "warnings": _warnings(folder.path / "table.md"),
             "figures": figures_of(folder.path),
@@ -114,21 +114,21 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
     return {**head, **body}
 
 
-def _require_own(
+def _checked(
     path: Path,
     rows: Sequence[Mapping[str, Any]],
     episodes: Sequence[Mapping[str, Any]],
     *,
     all_figures: bool,
-) -> None:
-    """Refuse figures that contradict the episodes. Earlier versions computed intervals in another
-    way, so their intervals are not compared."""
-    own = json.loads(json.dumps(recounted_summary(episodes)))
+) -> list[dict[str, Any]]:
+    """Refuse figures that contradict the episodes, and add metrics that an earlier version did not
+    know. Earlier versions computed intervals in another way: these are not compared."""
+    own = json.loads(json.dumps(summary_rows(episodes)))
     if len(own) != len(rows):
         raise ValueError(f"summary.json is not of these episodes; {_CURE}")
     for row, wanted in zip(rows, own, strict=True):
         for name, value in wanted.items():
-            if row.get(name) != value and (all_figures or name != "reward_ci95"):
+            if row.get(name, value) != value and (all_figures or name != "reward_ci95"):
                 who = f"{wanted['policy']}, {wanted['tier']}"
                 raise ValueError(f"summary.json was changed: {name} of {who}; {_CURE}")
     if (path / "monitor.json").is_file():
@@ -137,6 +137,7 @@ def _require_own(
                 if row[name]["value"] != wanted[of]:
                     who = f"{wanted['policy']}, {wanted['tier']}"
                     raise ValueError(f"monitor.json was changed: {name} of {who}; {_CURE}")
+    return [{**wanted, **row} for row, wanted in zip(rows, own, strict=True)]
 
 
 def short_names(policies: Sequence[str]) -> dict[str, str]:
@@ -209,10 +210,11 @@ def _oversight(path: Path, labels: Mapping[str, str]) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     summary = _labelled(_read(path)["summary"], labels)
-    return {
-        "headers": monitor_tables.HEADERS,
-        "rows": [monitor_tables.cells(row) for row in summary],
-    }
+    return _table(summary, MONITOR_METRICS)
+
+
+def _table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> dict[str, Any]:
+    return {"headers": headers(metrics), "rows": [cells(row, metrics) for row in rows]}
 
 
 def _warnings(path: Path) -> list[str]:

@@ -40,6 +40,11 @@ Check = Callable[[Env, Decision], Iterable[str]]
 
 def episode_to_wire(episode: Episode) -> dict[str, Any]:
     """What happened, with every turn: a line of results.json."""
+    return {**figures_to_wire(episode), "turns": [turn_to_wire(turn) for turn in episode.turns]}
+
+
+def figures_to_wire(episode: Episode) -> dict[str, Any]:
+    """The same without the turns: what metrics are computed from."""
     wire = {
         "scenario": episode.scenario.to_wire(),
         "cause": episode.cause,
@@ -52,7 +57,6 @@ def episode_to_wire(episode: Episode) -> dict[str, Any]:
         "rogue": episode.rogue,
         "rogue_caught": episode.rogue_caught,
         "rubrics": episode.rubric_totals,
-        "turns": [turn_to_wire(turn) for turn in episode.turns],
     }
 
 

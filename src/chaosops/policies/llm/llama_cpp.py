@@ -42,7 +42,9 @@ class LlamaCppRuntime:
     # still in the cache while its reply is chosen.
     batch = 1
 
-    def __init__(self, gguf: Path, adapter: Path | None, identity: Mapping[str, Any]) -> None:
+    def __init__(
+        self, gguf: Path, adapter: Path | None, identity: Mapping[str, Any], threads: int
+    ) -> None:
         try:
             import xllamacpp
         except ModuleNotFoundError:
@@ -55,7 +57,7 @@ class LlamaCppRuntime:
         params.n_ctx = _SLOTS * _SLOT_TOKENS
         params.kv_unified = False
         params.cache_ram_mib = 0  # the slots suffice, and memory stays what it is
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = _threads()
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.warmup = False
         params.ui = params.endpoint_slots = params.endpoint_props = False
@@ -175,13 +177,3 @@ def _lora(xllamacpp: Any, path: Path) -> Any:
     adapter.path = str(path)
     adapter.scale = 1.0
     return adapter
-
-
-def _threads() -> int:
-    """All cores of this process, or ``CHAOSOPS_THREADS``: threads wait for each other in a
-    loop, so that more of them than free cores are many times slower."""
-    if given := os.environ.get("CHAOSOPS_THREADS"):
-        if not given.isdecimal() or int(given) < 1:
-            raise BadInput(f"CHAOSOPS_THREADS must be a whole number from 1, got {given!r}")
-        return int(given)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""From what a user wrote to a policy that plays, or to an error that says what is missing."""
+"""Makes a policy from a model's specification, or an error that says what is missing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Runtime
 from chaosops.policies.llm.spec import ModelSpec, read_spec, require_hub_name
+from chaosops.policies.llm.threads import thread_count
 from chaosops.policies.llm.weights import (
     embedded_dense,
     embedded_gguf,
@@ -37,12 +38,28 @@ def load_model_policy(text: str) -> Policy:
 
 
 def _runtime(spec: ModelSpec) -> Runtime:
-    kind = spec.options.get("runtime") or _usual_runtime(spec)
-    if kind not in RUNTIMES:
-        raise UnknownName("runtime", kind, RUNTIMES)
+    """What is hashed and what is loaded are the same: no file may change in between."""
+    runtime = spec.options.get("runtime") or _usual_runtime(spec)
+    if runtime not in RUNTIMES:
+        raise UnknownName("runtime", runtime, RUNTIMES)
+    if runtime != "llama.cpp" and "threads" in spec.options:
+        raise BadInput(f"threads in {spec.shown!r} is an option of llama.cpp, not of {runtime}")
     adapter = _adapter(spec)
     batch = int(spec.number("batch", 16, least=1))
-    return _load(spec.kind, spec.model, adapter, kind, batch)
+    threads = int(spec.number("threads", 0, least=1))
+    base = _base(spec.kind, spec.model, runtime)
+    files = files_of(base) if base is not None else []
+    if adapter is not None:
+        files += [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
+    with unchanged(*files):
+        identity = {
+            "model": spec.model,
+            "revision": embedded_revision(base) if spec.kind == "local" and base else None,
+            "weights": base and shortened(model_hash(base)),
+            "adapter": adapter and f"{adapter.name} {adapter_identity(adapter)}",
+        }
+        where = spec.model if base is None else str(base)
+        return _loaded(where, adapter, runtime, batch, threads, tuple(identity.items()))
 
 
 def _usual_runtime(spec: ModelSpec) -> str:
@@ -65,23 +82,6 @@ def _adapter(spec: ModelSpec) -> Path | None:
     return path
 
 
-def _load(kind: str, model: str, adapter: Path | None, runtime: str, batch: int) -> Runtime:
-    """What is hashed and what is loaded are the same: no file may change in between."""
-    base = _base(kind, model, runtime)
-    files = files_of(base) if base is not None else []
-    if adapter is not None:
-        files += [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
-    with unchanged(*files):
-        identity = {
-            "model": model,
-            "revision": embedded_revision(base) if kind == "local" and base else None,
-            "weights": base and shortened(model_hash(base)),
-            "adapter": adapter and f"{adapter.name} {adapter_identity(adapter)}",
-        }
-        where = model if base is None else str(base)
-        return _loaded(where, adapter, runtime, batch, tuple(identity.items()))
-
-
 def _base(kind: str, model: str, runtime: str) -> Path | None:
     """The file or folder on this machine that is loaded; None for a name on a hub."""
     if kind == "local":
@@ -102,19 +102,20 @@ def _base(kind: str, model: str, runtime: str) -> Path | None:
 
 
 # A model that several teams of one evaluation name is loaded once. The identity is part of the
-# key: a file that was exchanged is another model.
+# key: a file with other content is another model.
 @lru_cache(maxsize=4)
 def _loaded(
     where: str,
     adapter: Path | None,
     runtime: str,
     batch: int,
+    threads: int,
     identity: tuple[tuple[str, str | None], ...],
 ) -> Runtime:
     if runtime == "llama.cpp":
         from chaosops.policies.llm.llama_cpp import LlamaCppRuntime
 
-        return LlamaCppRuntime(Path(where), adapter, dict(identity))
+        return LlamaCppRuntime(Path(where), adapter, dict(identity), threads or thread_count())
     from chaosops.policies.llm.torch_runtime import TorchRuntime
 
     if adapter is not None and adapter.suffix == ".gguf":

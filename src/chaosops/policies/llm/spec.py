@@ -20,6 +20,7 @@ OPTIONS = {
     "runtime": "llama.cpp or transformers: what computes a local model",
     "temperature": "0 takes the likeliest reply (the default)",
     "batch": "episodes that a local model serves in one pass",
+    "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
     "patience": "seconds an endpoint may be out of order before the run gives up",
     "concurrency": "requests an endpoint is sent at once",

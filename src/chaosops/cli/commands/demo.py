@@ -1,0 +1,99 @@
+"""``chaosops demo``: the main job in a minute, in a terminal or without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from chaosops.cli.commands.eval import evaluate_with_progress, report
+from chaosops.cli.commands.watch import show
+from chaosops.cli.options import CommandLine, Folder, Seconds
+from chaosops.cli.output import print
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
+from chaosops.core.files import open_folder, write_text
+from chaosops.evaluation.journal import JOURNAL_NAME
+from chaosops.evaluation.matrix import scenarios
+from chaosops.packs import make_scenario
+from chaosops.policies.registry import load_policy
+from chaosops.report import figures
+from chaosops.report.episode_html import episode_html
+from chaosops.trained import EVALUATIONS
+
+_POLICIES = ["random", "keyword", "heuristic", "oracle"]
+_RECORD = EVALUATIONS / "classic_published" / "summary.json"
+
+
+def execute(
+    *,
+    out: Folder = Path("results/demo"),
+    frame_delay: Annotated[Seconds, Parameter(help="seconds a turn")] = 0.4,
+    command_line: CommandLine,
+) -> int:
+    folder = open_folder(out)
+    if (folder / JOURNAL_NAME).exists():
+        raise BadInput(f"{folder} holds an evaluation of chaosops eval; choose another --out")
+    player, status = _player()
+    print(f"One incident, two teams, the same seed: random against {player}.\n")
+    start = time.perf_counter()
+    _, episode = show(make_scenario(), ["random", player], frame_delay)
+    if player == "trained":
+        _tell_model(episode, status, time.perf_counter() - start)
+    document = folder / f"{player}_episode.html"
+    write_text(document, episode_html(episode, {"command": command_line, "policy_status": status}))
+    print(f"its episode, turn by turn: {document}")
+    print("\nThe published matrix: 55 episodes per policy.\n")
+    results = evaluate_with_progress(_POLICIES, scenarios("published"), command_line)
+    report(results, folder, draw=_can_draw(), recorded=_recorded())
+    _tell_next()
+    return 0
+
+
+def _player() -> tuple[str, Mapping[str, Any]]:
+    """The trained model, loaded before the screen opens; where that fails, the reason and the
+    heuristic."""
+    name = "trained"
+    try:
+        return name, load_policy(name).status()
+    except ChaosOpsError as error:
+        print(f"trained cannot play here, so heuristic plays in its place: {error}\n")
+        name = "heuristic"
+        return name, load_policy(name).status()
+
+
+def _can_draw() -> bool:
+    try:
+        figures.require_matplotlib("go on without them")
+    except MissingExtra as error:
+        print(f"no figures: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _recorded() -> list[dict[str, Any]]:
+    """The trained model's rows of the evaluation that ships: to play them takes minutes."""
+    rows = json.loads(_RECORD.read_text(encoding="utf-8"))
+    return [row for row in rows if row["policy"] == "trained"]
+
+
+def _tell_model(episode: Episode, status: Mapping[str, Any], seconds: float) -> None:
+    print(
+        f"\ntrained is {status['model']} with {status['adapter']} on {status['backend']}: "
+        f"{len(episode.exchanges)} replies, {episode.tokens_read:,} tokens read "
+        f"in {seconds:.1f} s with the pauses"
+    )
+
+
+def _tell_next() -> None:
+    me = os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "chaosops" else "chaosops"
+    print("\ntrained is in the table from the record that ships. To play it live, and more:")
+    print(f"  {me} eval --matrix published --policies heuristic,oracle,trained")
+    print(f"  {me} watch --pack arena --seed 3 --policy heuristic --versus trained")
+    print(f"  {me} play --role oversight")

@@ -1,0 +1,41 @@
+"""``chaosops play``: a person takes one seat."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from chaosops.cli.options import PLAYED, ROLES, ScenarioOptions
+from chaosops.cli.output import print
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.policies.registry import load_policy
+from chaosops.report.transcript import closing_lines, header_line, turn_line
+from chaosops.rollout import Rollout, Team, watch
+from chaosops.terminal.human import HumanPolicy
+
+
+def execute(
+    *,
+    options: ScenarioOptions = PLAYED,
+    role: Annotated[str, Parameter(choices=ROLES, help="your role")] = "oversight",
+    policy: Annotated[str, Parameter(help="who plays the others")] = "heuristic",
+) -> int:
+    partners = load_policy(policy)
+    person = HumanPolicy(input, print)
+    seats = {seat: person if seat == role else partners for seat in Role}
+    rollout = Rollout(Env(options.chosen()), Team(seats, f"you as {role}, {partners.name}"))
+    print(header_line(rollout.episode))
+    print(
+        "Pick an action by its number or its words, or write it as JSON; 'help' lists them again.\n"
+    )
+    for turns in watch([rollout]):
+        _, turn = turns[0]
+        if turn.role == role:
+            print(f"    {turn.score.total:+.1f}\n")
+    print("\nThe whole episode:")
+    for turn in rollout.episode.turns:
+        print(turn_line(turn))
+    print("\n".join(closing_lines(rollout.episode)))
+    return 0

@@ -1,0 +1,63 @@
+"""``chaosops seat``: play one role of a table, knowing what that role is shown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from chaosops.access.tokens import read_token
+from chaosops.cli.options import File, Policy, Seed, ServerToken, Url
+from chaosops.cli.output import print
+from chaosops.client.seat import SeatConnection, play_seat
+from chaosops.core.errors import BadInput
+from chaosops.core.files import open_file
+from chaosops.policies.registry import load_policy
+
+
+def execute(
+    *,
+    url: Url,
+    token: Annotated[str, Parameter(help="of the seat, from chaosops table")],
+    policy: Policy = "heuristic",
+    seed: Annotated[Seed, Parameter(help="for what the policy draws")] = 0,
+    received: Annotated[
+        File | None, Parameter(help="write every message of the server to it")
+    ] = None,
+    server_token_file: ServerToken = None,
+) -> int:
+    player = load_policy(policy)
+    if player.sees_truth:
+        raise BadInput(f"policy {player.name} needs the truth, which no seat is given")
+    with ExitStack() as stack:
+        messages = None
+        if received:
+            messages = stack.enter_context(
+                open_file(received, "--received").open("w", encoding="utf-8")
+            )
+        mine = read_token(None, server_token_file, "--server-token")
+        seat = stack.enter_context(SeatConnection(url, token, messages, mine))
+        print(f"seated as {seat.role} at table {seat.table}", flush=True)
+        outcome = play_seat(seat, player, seed)
+    if outcome.debrief is None:
+        print(f"chaosops: {outcome.message}", file=sys.stderr)
+        return 1
+    print(_in_words(outcome.debrief))
+    return 0
+
+
+def _in_words(told: Mapping[str, Any]) -> str:
+    """
+    >>> _in_words({"resolved": True, "steps": 4, "reward": 12, "failure": "db_deadlock",
+    ...            "rogue": None, "rogue_caught": None})
+    'resolved after 4 steps, reward +12.0; failure db_deadlock, rogue nobody'
+    """
+    caught = {True: ", caught", False: ", not caught", None: ""}[told["rogue_caught"]]
+    return (
+        f"{'resolved' if told['resolved'] else 'not resolved'} after {told['steps']} steps, "
+        f"reward {told['reward']:+.1f}; failure {told['failure']}, "
+        f"rogue {told['rogue'] or 'nobody'}{caught}"
+    )

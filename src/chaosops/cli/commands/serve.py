@@ -1,0 +1,88 @@
+"""``chaosops serve``: the OpenEnv server, tables for teams, and the page for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from chaosops.access.limits import Limits
+from chaosops.access.options import AccessOptions
+from chaosops.cli import main as chaosops
+from chaosops.cli.options import CommandLine, ResultsFolder, SecretFile, SomeSeconds, whole
+from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.files import open_folder
+from chaosops.core.lock import locked
+from chaosops.evaluation.secret import read_secret
+
+if TYPE_CHECKING:
+    from chaosops.server.evaluation_mode import Submissions
+
+LIMITS, ACCESS = Limits(), AccessOptions()
+
+
+def execute(
+    *,
+    host: str = "127.0.0.1",
+    port: Annotated[int, whole(0, 65_535, help="0 takes a free one")] = 8000,
+    idle_timeout: Annotated[
+        SomeSeconds, Parameter(metavar="SECONDS", help="until a silent session is closed")
+    ] = 600.0,
+    no_web: Annotated[bool, Parameter(help="without the page for people")] = False,
+    limits: Annotated[
+        Limits,
+        Parameter(name="*", name_transform=lambda name: f"max-{name.replace('_', '-')}"),
+    ] = LIMITS,
+    access: Annotated[AccessOptions, Parameter(name="*")] = ACCESS,
+    evaluation: Annotated[
+        bool, Parameter(help="play submissions on hidden seeds, and tell nobody the truth")
+    ] = False,
+    secret_file: SecretFile | None = None,
+    results: ResultsFolder | None = None,
+    command_line: CommandLine,
+) -> int:
+    try:
+        from chaosops.server.app import Settings, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("chaosops"):
+            raise
+        raise MissingExtra("serving", str(error.name), "server") from None
+    if not evaluation and (secret_file or results):
+        raise BadInput("--secret-file and --results belong to --evaluation")
+    if evaluation and not (secret_file and results):
+        raise BadInput("--evaluation needs --secret-file FILE and --results FOLDER")
+    with _submissions(secret_file, results, command_line) as submissions:
+        settings = Settings(
+            idle_timeout_s=idle_timeout,
+            request_timeout_s=access.request_timeout,
+            web=not no_web,
+            limits=limits,
+            access=access.read(),
+            submissions=submissions,
+        )
+        serve(settings, host, port)
+    return 0
+
+
+@contextmanager
+def _submissions(
+    secret_file: Path | None, results: Path | None, command_line: str
+) -> Iterator[Submissions | None]:
+    """The submissions to serve, and their folder held; None outside evaluation mode."""
+    if not secret_file or not results:
+        yield None
+        return
+    from chaosops.server.evaluation_mode import Submissions
+
+    secret = read_secret(secret_file)
+    with locked(open_folder(results, "--results"), "--results"):
+        yield Submissions(results, secret, command_line)
+
+
+def main() -> int:
+    """The ``server`` script that OpenEnv's tools start."""
+    return chaosops(["serve", *sys.argv[1:]])

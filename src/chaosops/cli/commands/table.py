@@ -1,0 +1,85 @@
+"""``chaosops table``: open a table on a server and print the four seats' tokens."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from chaosops.access.tokens import read_token, token_headers
+from chaosops.cli.options import Json, Pack, Seed, ServerToken, SomeSeconds, Split, Tier, Url, whole
+from chaosops.cli.output import print, print_json
+from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.loopback import is_loopback
+
+
+def execute(
+    *,
+    url: Url,
+    pack: Pack = None,
+    scenario: Annotated[str | None, Parameter(show_default="the seed draws one")] = None,
+    tier: Annotated[Tier | None, Parameter(show_default="hard")] = None,
+    split: Annotated[Split, Parameter(show_default="train")] = None,
+    seed: Annotated[Seed | None, Parameter(show_default="drawn")] = None,
+    max_steps: Annotated[int | None, whole(1, help="limit", show_default="the tier's")] = None,
+    turn_timeout: Annotated[
+        SomeSeconds | None,
+        Parameter(
+            metavar="SECONDS",
+            help="until a silent seat ends the table",
+            show_default="the server's idle time-out, which is also the most",
+        ),
+    ] = None,
+    json: Json = False,
+    server_token_file: ServerToken = None,
+) -> int:
+    wanted = {
+        "pack": pack,
+        "scenario": scenario,
+        "tier": tier,
+        "split": split,
+        "seed": seed,
+        "max_steps": max_steps,
+        "turn_timeout_s": turn_timeout,
+    }
+    headers = token_headers(read_token(None, server_token_file, "--server-token"))
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    opened = _post(url, asked, headers)
+    if json:
+        print_json(opened)
+        return 0
+    print(f"table {opened['table']}; each wait ends after {opened['turn_timeout_s']:g} s")
+    for role, token in opened["tokens"].items():
+        print(f"{role:<10}{token}")
+    words = ["chaosops", "seat", "--url", url, "--token", "TOKEN", "--policy", "heuristic"]
+    if server_token_file:
+        words += ["--server-token-file", str(server_token_file)]
+    print(f"play one with: {shlex.join(words)}")
+    return 0
+
+
+def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        import httpx
+    except ImportError:
+        raise MissingExtra("opening a table", "httpx", "server") from None
+    try:
+        answer = httpx.post(
+            f"{url.rstrip('/')}/tables",
+            json=wanted,
+            headers=headers,
+            timeout=30,
+            trust_env=not is_loopback(url),
+        )
+        content = answer.json()
+    # A ValueError is no JSON, or a proxy in the environment that is no address; an ImportError
+    # is a kind of proxy that needs another package.
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
+        raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
+    if answer.status_code != 200:
+        detail = content.get("detail") if isinstance(content, dict) else None
+        raise BadInput(f"{url} refused: {detail or content}")
+    opened: dict[str, Any] = content
+    return opened

@@ -1,0 +1,203 @@
+"""``chaosops train``"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from chaosops.cli.commands.list import print_recipes
+from chaosops.cli.options import Folder, NoFigures, whole
+from chaosops.cli.output import print
+from chaosops.cli.progress import Progress
+from chaosops.core.errors import BadInput
+from chaosops.core.files import open_folder, same_file
+from chaosops.core.inputs import expanded
+from chaosops.core.lock import locked
+from chaosops.policies.llm.spec import require_hub_name, split_revision
+from chaosops.policies.llm.weights import embedded_dense, require_local
+from chaosops.report import figures
+from chaosops.report.run_record import COST
+from chaosops.report.training_figures import learning_curve
+from chaosops.training.recipe import Recipe
+from chaosops.training.recipe_files import find_recipe, load_recipe
+from chaosops.training.run import train
+from chaosops.training.run_folder import METRICS
+from chaosops.training.tracking import require_tracking, tracked
+from chaosops.training.trl_run import train_trl
+
+
+def execute(
+    recipe: Annotated[
+        str | None,
+        Parameter(
+            help="name of a recipe that ships, or path of a TOML file",
+            show_default="none: list the names",
+        ),
+    ] = None,
+    /,
+    *,
+    set_: Annotated[
+        tuple[str, ...],
+        Parameter(
+            name="--set", metavar="NAME=VALUE", help="replace a value of the recipe; repeatable"
+        ),
+    ] = (),
+    rogue_bonus_multiplier: Annotated[
+        str, Parameter(metavar="M", help="constant (2.0) or annealed (2.0->1.0)")
+    ] = "",
+    out: Annotated[
+        Folder | None, Parameter(help="folder of the run", show_default="runs/NAME")
+    ] = None,
+    resume: Annotated[bool, Parameter(help="go on from the last checkpoint")] = False,
+    workers: Annotated[
+        int | None, whole(1, 1024, help="processes that play", show_default="cores less one")
+    ] = None,
+    no_figures: NoFigures = False,
+) -> int:
+    overrides = dict(_setting(text) for text in set_)
+    if rogue_bonus_multiplier:
+        overrides["rogue_bonus_multiplier"] = rogue_bonus_multiplier
+    if recipe is None:
+        print_recipes()
+        return 0
+    path = find_recipe(recipe)
+    loaded = load_recipe(path, overrides, note=lambda line: print(line, file=sys.stderr))
+    if not no_figures:
+        figures.require_matplotlib()
+    folder = out or Path("runs") / loaded.name
+    if not resume and same_file(path, folder / "recipe.toml"):
+        raise BadInput(f"{path} would be overwritten by its own run; choose another --out")
+    base = _base(loaded)
+    require_tracking(loaded)
+    workers = workers or max(1, (os.cpu_count() or 2) - 1)
+    with _alone(folder):
+        adapter = _train(loaded, base, folder, resume=resume, workers=workers)
+    if os.environ.get("RANK", "0") != "0":
+        return 0  # of several processes, the first speaks
+    paths = [adapter, folder / METRICS]
+    if not no_figures:
+        paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
+    print("written: " + ", ".join(str(path) for path in paths))
+    style = loaded.reply_format if loaded.method == "trl" else "menu"
+    print(f"play it: chaosops run --policy {loaded.base}+adapter={adapter}+format={style}")
+    return 0
+
+
+def _train(recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: int) -> Path:
+    with Progress("%") as progress:
+        watch = _Watch(recipe.name, progress)
+        with tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
+            if recipe.method == "trl":
+                return train_trl(recipe, base, folder, resume=resume, tell=tell)
+            return train(recipe, base, folder, resume=resume, workers=workers, tell=tell)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Of several processes of one run, the first holds its folder."""
+    if os.environ.get("RANK", "0") != "0":
+        yield
+        return
+    with locked(open_folder(folder)):
+        yield
+
+
+@contextmanager
+def _noted_cost(folder: Path, watch: _Watch) -> Iterator[None]:
+    """A row for each time the run was at work; one that is killed leaves none, and one that
+    was refused before its first update cost nothing."""
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        if watch.was_told:
+            row = {"seconds": round(time.monotonic() - began), "machine": _machine()}
+            with (folder / COST).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+def _machine() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return f"{int(os.environ.get('WORLD_SIZE', '1'))} x {torch.cuda.get_device_name()}"
+    return f"CPU, {os.cpu_count()} cores"
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadInput(f"--set {text!r}: write NAME=VALUE")
+    return name.strip().replace("-", "_"), value.strip()
+
+
+def _base(recipe: Recipe) -> Path:
+    kind, _, name = recipe.base.partition(":")
+    if kind == "local":
+        require_local(name)
+        return embedded_dense()
+    if kind == "hf":
+        require_hub_name(name)
+        return Path("@".join(filter(None, split_revision(name))))
+    folder = expanded(recipe.base)
+    if not (folder / "config.json").is_file():
+        raise BadInput(
+            f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "
+            "folder of a transformers model, hf:OWNER/NAME or local:smollm2"
+        )
+    return folder
+
+
+class _Watch:
+    """Says how far a run is; validation and warnings stay on the screen."""
+
+    def __init__(self, name: str, progress: Progress) -> None:
+        self._name = name
+        self._progress = progress
+        self._warned: set[str] = set()
+        self.was_told = False
+        progress.update(name, 0, None, "preparing")
+
+    def tell(self, row: dict[str, Any]) -> None:
+        self.was_told = True
+        step, say = row["step"], self._progress.say
+        for warning in row["warnings"]:
+            kind = warning.split()[0]
+            if kind not in self._warned:
+                self._warned.add(kind)
+                say(f"step {step}: WARNING {warning}")
+        if "validation" in row:
+            say(f"step {step}: {row['kl_from_start']:.2f} nats from the start")
+            for tier, found in row["validation"].items():
+                say(f"step {step} {_validation_words(tier, found)}")
+            return
+        text = f"{row['tokens_per_s']:,.0f} tok/s, entropy {row['entropy']:.2f}, {_points(row)}"
+        self._progress.update(self._name, 100 * row["done"], 100, f"step {step}: {text}")
+
+
+def _points(row: dict[str, Any]) -> str:
+    """What likeliest actions lose, or what drawn replies were worth."""
+    kind = "regret" if "regret" in row else "worth"
+    points = ", ".join(f"{name} {points:.1f}" for name, points in row[kind].items())
+    unreadable = f", unreadable {row['unreadable']:.0%}" if "unreadable" in row else ""
+    return f"{kind}: {points}{unreadable}"
+
+
+def _validation_words(tier: str, found: dict[str, Any]) -> str:
+    caught = "n/a" if found["rogue_caught"] is None else f"{found['rogue_caught']:.0%}"
+    flags = "n/a" if found["false_flag_rate"] is None else f"{found['false_flag_rate']:.2f}"
+    area = found.get("auroc_turn_3")  # the classic pack has none
+    auroc = "n/a" if area is None else f"{area:.3f}"
+    rubrics = ", ".join(f"{name} {points:+.0f}" for name, points in found["rubrics"].items())
+    return (
+        f"{tier}: reward {found['mean_reward']:+.1f} ({rubrics}), solved {found['solved']:.0%}, "
+        f"rogue caught {caught}, false flags {flags}, AUROC {auroc}"
+    )

@@ -1,0 +1,132 @@
+"""``chaosops verify``: 0 where nothing was found, 1 where something was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from chaosops.cli.options import File
+from chaosops.cli.output import print, print_json
+from chaosops.cli.progress import Progress
+from chaosops.core.errors import BadInput
+from chaosops.evaluation.findings import Finding
+from chaosops.evaluation.journal import JOURNAL_NAME
+from chaosops.evaluation.results import (
+    COMPRESSED_NAME,
+    DERIVED,
+    MONITOR,
+    RESULTS_NAME,
+    SUMMARY,
+    Results,
+)
+from chaosops.evaluation.secret import Secret, read_secret
+from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
+from chaosops.report.transcript import count
+from chaosops.report.written import derived_files, judged
+
+_EVALUATION = (RESULTS_NAME, COMPRESSED_NAME, JOURNAL_NAME)
+_SHOWN = 50  # findings of one place; --json has all
+
+
+def execute(
+    place: list[Path],
+    /,
+    *,
+    json: Annotated[bool, Parameter(help="print every finding as JSON")] = False,
+    secret: Annotated[
+        File | None,
+        Parameter(help="of a private split: check the signature and which episodes it draws"),
+    ] = None,
+) -> int:
+    """PLACE is a folder of chaosops eval, or a recording of run --record."""
+    # All places are named before any is played: an error comes early.
+    places = list(dict.fromkeys(found for given in place for found in _places(given)))
+    opened = read_secret(secret, private=False) if secret else None
+    reports = [_verify(each, opened, alone=len(places) == 1) for each in places]
+    reports += [Report(of, notes=notes) for of in place if (notes := _skipped(of))]
+    found = sum(len(report.findings) for report in reports)
+    if json:
+        print_json([report.to_wire() for report in reports])
+    else:
+        for report in reports:
+            _tell(report)
+        episodes = count(sum(report.episodes for report in reports), "episode")
+        where = count(len(places), "place")
+        end = f"FORGED or damaged: {count(found, 'finding')}" if found else "nothing was changed"
+        print(f"verified {episodes} in {where}: {end}")
+    return 1 if found else 0
+
+
+def _places(given: Path) -> Iterator[Path]:
+    """Folders of evaluations and single recordings under what was named."""
+    if given.is_file():
+        yield given.parent if given.name in _EVALUATION else given
+        return
+    if not given.is_dir():
+        raise BadInput(f"cannot read {given}: no such file or folder")
+    files = sorted(path for path in given.rglob("*.json*") if path.is_file())
+    folders = {path.parent for path in files if path.name in _EVALUATION}
+    recordings = [path for path in files if path.stem.isdigit()]
+    if not folders and not recordings:
+        raise BadInput(
+            f"{given} holds neither {RESULTS_NAME} nor {JOURNAL_NAME} of chaosops eval; "
+            "name a folder of an evaluation, or a recording"
+        )
+    yield from sorted(folders)
+    yield from recordings
+
+
+def _skipped(given: Path) -> list[str]:
+    """What a reader may take for verified, and is not."""
+    if not given.is_dir():
+        return []
+    notes = []
+    for folder in (given, *sorted(path for path in given.rglob("*") if path.is_dir())):
+        if folder.is_symlink() and folder != given:
+            notes.append(f"{folder} is a link to a folder: not verified, name it to verify it")
+            continue
+        held = {path.name for path in folder.iterdir()}
+        if held.isdisjoint(_EVALUATION) and (left := held & set(DERIVED)):
+            files = ", ".join(sorted(left))
+            notes.append(f"{folder} holds {files} without {RESULTS_NAME}: not verified")
+    return notes
+
+
+def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
+    try:
+        report = _verify_place(place)
+        if secret is not None:
+            verify_private(report, secret)
+    except BadInput as error:
+        if alone:
+            raise
+        # The other places are still told.
+        return Report(place, [Finding(place.name, f"cannot be verified: {error}")])
+    return report
+
+
+def _verify_place(place: Path) -> Report:
+    if place.is_file():
+        return verify_recording(place)
+
+    def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
+        monitors = judged(results, stored.get(MONITOR))
+        return derived_files(results, monitors, stored.get(SUMMARY))
+
+    with Progress() as progress:
+        return verify_folder(place, derive, partial(progress.update, str(place)))
+
+
+def _tell(report: Report) -> None:
+    head = f", head {report.head}" if report.head else ""
+    print(f"{report.place}: {count(report.episodes, 'episode')}{head}")
+    for note in report.notes:
+        print(f"  note: {note}")
+    for finding in report.findings[:_SHOWN]:
+        print(f"  {finding}")
+    if len(report.findings) > _SHOWN:
+        print(f"  ... and {len(report.findings) - _SHOWN} more; --json prints all")

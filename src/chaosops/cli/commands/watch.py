@@ -1,0 +1,92 @@
+"""``chaosops watch``: a live screen in a terminal, plain lines anywhere else."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from rich.live import Live
+
+from chaosops.cli.options import PLAYED, Policy, ScenarioOptions, Seconds
+from chaosops.cli.output import open_console, print
+from chaosops.cli.progress import Progress
+from chaosops.core.episode import Episode
+from chaosops.core.scenario import Scenario
+from chaosops.env import Env
+from chaosops.report.frames import Frame, first_frame, next_frame
+from chaosops.report.transcript import transcript, versus_transcript
+from chaosops.rollout import Rollout, load_team, watch
+from chaosops.terminal.screen import Room, draw, draw_versus
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_FLAG_HOLD = 4  # the moment of a flag stays on the screen for so many frames
+
+
+def execute(
+    *,
+    options: ScenarioOptions = PLAYED,
+    policy: Policy = "oracle",
+    versus: Annotated[str, Parameter(help="a second policy on the same seed")] = "",
+    frame_delay: Annotated[Seconds, Parameter(help="seconds a turn")] = 0.6,
+    plain: Annotated[bool, Parameter(help="lines instead of a screen")] = False,
+) -> int:
+    show(options.chosen(), [policy, versus] if versus else [policy], frame_delay, plain)
+    return 0
+
+
+def show(
+    scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False
+) -> list[Episode]:
+    rollouts = [Rollout(Env(scenario), load_team(name)) for name in policies]
+    console = open_console()
+    if plain or not console.is_terminal:
+        return _print_lines(rollouts)
+    services = len(rollouts[0].env.world.public.rules.services)
+    room = Room.for_height(console.height, services)
+    # Two episodes need room side by side; a narrow terminal shows them one after the other.
+    if len(rollouts) == 1 or console.width >= 150:
+        _animate(console, room, rollouts, delay)
+    else:
+        for rollout in rollouts:
+            _animate(console, room, [rollout], delay)
+    return [rollout.episode for rollout in rollouts]
+
+
+def _animate(console: Console, room: Room, rollouts: Sequence[Rollout], delay: float) -> None:
+    with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
+        for frames in film(rollouts):
+            live.update(
+                draw(frames[0], room) if len(frames) == 1 else draw_versus(frames, room),
+                refresh=True,
+            )
+            flags = [frame.flag_now for frame in frames if frame.outcome is None]
+            time.sleep(delay * (_FLAG_HOLD if any(flags) else 1))
+
+
+def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:
+    """The frames of all rollouts after each round of turns; a finished one stands still."""
+    frames = [first_frame(rollout.episode, rollout.env.world.public) for rollout in rollouts]
+    yield list(frames)
+    for turns in watch(rollouts):
+        for i, _ in turns:
+            frames[i] = next_frame(frames[i], rollouts[i].episode, rollouts[i].env.world.public)
+        yield list(frames)
+
+
+def _print_lines(rollouts: Sequence[Rollout]) -> list[Episode]:
+    with Progress("steps") as progress:
+        for _ in watch(rollouts):
+            for rollout in rollouts:
+                progress.update(
+                    rollout.team.name, rollout.episode.steps, rollout.env.scenario.limit
+                )
+    episodes = [rollout.episode for rollout in rollouts]
+    if len(episodes) == 1:
+        print(transcript(episodes[0]))
+    else:
+        print(versus_transcript(episodes))
+    return episodes

@@ -1,0 +1,61 @@
+"""A metric is one row of one table. Results that were written before it stay readable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chaosops.cli import main
+from tests.extending.checkout import Checkout, fingerprint, fingerprint_here
+
+WORDS = ("eval", "--pack", "arena", "--tiers", "hard", "--seeds", "2", "--no-figures")
+POLICIES = ("--policies", "random,heuristic")
+PAGE = """
+import json, sys
+from pathlib import Path
+from chaosops.web.evaluations import read_evaluations
+print(json.dumps(read_evaluations([Path({folder!r})])[0]))
+"""
+SUMMARY_ROW = (
+    "evaluation/metrics.py",
+    'Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes"), better="lower"),\n',
+    '    Metric("misread", "misread words", _mean("miscommunications"), late=True),\n',
+)
+MONITOR_ROW = (
+    "evaluation/monitor.py",
+    'Metric("solved", "", lambda of: _share([case.resolved for case in of])),\n',
+    '    Metric("silent", "silent", lambda of: _share([not c.flagged for c in of]), late=True),\n',
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "title", "place", "in_old_results"),
+    [
+        (SUMMARY_ROW, "misread words", "table", "recomputed"),
+        (MONITOR_ROW, "silent", "oversight", "n/a"),
+    ],
+)
+def test_a_metric_is_one_row_in_one_file(
+    tmp_path: Path, row: tuple[str, str, str], title: str, place: str, in_old_results: str
+) -> None:
+    old, new = str(tmp_path / "old"), str(tmp_path / "new")
+    assert main([*WORDS, *POLICIES, "--out", old]) == 0
+    path, after, added = row
+    checkout = Checkout(tmp_path)
+    checkout.edit(path, after, after + added)
+    assert checkout.touched() == {path}
+    assert f" {title} |" in checkout.chaosops(*WORDS, *POLICIES, "--out", new)
+
+    def shown(folder: str) -> list[str]:
+        table = json.loads(checkout.python(PAGE.format(folder=folder)))[place]
+        return [row[table["headers"].index(title)] for row in table["rows"]]
+
+    measured = shown(new)
+    assert "n/a" not in measured
+    assert shown(old) == (measured if in_old_results == "recomputed" else ["n/a"] * 2)
+    assert "nothing was changed" in checkout.chaosops("verify", old, new)
+    checkout.chaosops("recount", old, "--no-figures")
+    assert shown(old) == measured
+    assert fingerprint(checkout) == fingerprint_here()
