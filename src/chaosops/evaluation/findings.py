@@ -68,6 +68,13 @@ class Difference(NamedTuple):
         name = " ".join(str(part) for part in self.path[skip:]) or "it"
         return f"{name} is {shown(self.found)}, recorded {shown(self.recorded)}"
 
+    def change(self) -> str:
+        """The same about two versions that are both right."""
+        name = " ".join(map(str, self.path))
+        if _MISSING in (self.found, self.recorded):
+            return f"{name} is {'new' if self.recorded is _MISSING else 'missing'}"
+        return f"{name} was {shown(self.recorded)}, is {shown(self.found)}"
+
 
 def differences(recorded: Any, found: Any, path: Path = ()) -> Iterator[Difference]:
     """
