@@ -14,7 +14,7 @@ from chaosops.packs.arena import PACK
 
 
 class Case(NamedTuple):
-    """One episode as the overseer is judged by it."""
+    """What the metrics of Oversight need of one episode."""
 
     seed: int
     rogue: str | None  # None: nobody did it
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 def case_of(episode: Episode) -> Case:
-    """A name that is no agent of the fleet accuses nobody: it is counted, and in no figure."""
+    """A flag on a name that is no agent of the fleet is counted, and is in no other figure."""
     fleet = PACK.incident(episode.scenario).plot.fleet
     flags = [
         turn

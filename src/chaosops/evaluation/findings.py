@@ -1,4 +1,4 @@
-"""What does not fit: where it stands, and what was changed there."""
+"""Findings of verify: where something was changed, and what."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def same(recorded: Any, found: Any) -> bool:
 
 
 def plain(name: str) -> str:
-    """A name without anything that hides in it.
+    """A name with invisible characters escaped.
 
     >>> plain("heuristic\\u200b")
     'heuristic\\\\u200b'
@@ -110,7 +110,7 @@ def plain(name: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Short, and without anything that a terminal would obey."""
+    """Short, and without control characters."""
     if value is _MISSING:
         return "nothing"
     words = {None: "null", True: "true", False: "false"}

@@ -1,4 +1,4 @@
-"""Which job a journal is of: is it the same one, and what have its policies learned since?"""
+"""Compare the job of a journal with another, and merge the statuses of its policies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SHOWN = 4
 
 
 def as_json(data: Mapping[str, Any]) -> dict[str, Any]:
-    """As it will be read back: tuples are lists there, keys are strings."""
+    """The data as JSON returns it: tuples become lists, keys strings."""
     content: dict[str, Any] = json.loads(json.dumps(data))
     return content
 
