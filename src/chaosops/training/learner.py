@@ -16,8 +16,8 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.adapter import WEIGHTS
+from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.encoder import ChatTokenizer, Encoder, passes
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe

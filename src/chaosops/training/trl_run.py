@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.policies.llm.torch_runtime import load_pretrained
 from chaosops.training.learner import hub_name, require_torch
 from chaosops.training.live_model import START, LiveModel
 from chaosops.training.process_group import ProcessGroup, join_process_group
