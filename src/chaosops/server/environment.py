@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
-from chaosops.server.episode import NOTHING_SEEN, ServedEpisode
+from chaosops.server.episode import ServedEpisode, observation, state_of
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import read_options
@@ -108,38 +108,24 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     def _observe(self, turn: Turn | None) -> ServedObservation:
         episode = self.episode
-        public = episode.env.world.public
         over = episode.env.over
-        content = {
-            "episode_id": episode.id,
-            "step": public.step,
-            "limit": public.limit,
-            **({"role": None, **NOTHING_SEEN} if over else episode.seen()),
-            "rules": episode.rules if turn is None else None,
-            "last_turn": None if turn is None else scored_turn(turn),
-            "terminated": turn is not None and turn.events.resolved,
-            "truncated": turn is not None and turn.events.out_of_time,
-            "debrief": episode.debrief() if over else None,
-        }
+        content = observation(
+            episode.id,
+            episode.env,
+            episode.seen,
+            rules=episode.rules if turn is None else None,
+            last_turn=None if turn is None else scored_turn(turn),
+            terminated=turn is not None and turn.events.resolved,
+            truncated=turn is not None and turn.events.out_of_time,
+            debrief=episode.debrief() if over else None,
+        )
         return ServedObservation(content, None if turn is None else turn.score.total, over)
 
     @property
     def state(self) -> ChaosOpsState:
-        episode = self._episode
-        if episode is None:
+        if self._episode is None:
             return ChaosOpsState()
-        scenario, over = episode.env.scenario, episode.env.over
-        return ChaosOpsState(
-            episode_id=episode.id,
-            step_count=episode.env.world.public.step,
-            status="over" if over else "running",
-            pack=scenario.pack,
-            tier=scenario.tier.value,
-            split=scenario.split or None,
-            limit=scenario.limit,
-            role=None if over else episode.env.role.value,
-            reward=episode.reward,
-        )
+        return state_of(self._episode.id, self._episode.env, reward=self._episode.reward)
 
     @property
     def mcp_client(self) -> ToolBox:

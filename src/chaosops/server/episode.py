@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +19,7 @@ from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
 from chaosops.wire.episodes import debrief_to_wire
+from chaosops.wire.openenv import ChaosOpsState
 from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
 # Scores depend on events alone and are kept by the rubric: all episodes share one.
@@ -57,6 +58,39 @@ class Showing:
         if "action_schema" in include:
             seen["action_schema"] = action_schema(rules, role)
         return seen
+
+
+def observation(
+    episode_id: str, env: Env, seen: Callable[[], dict[str, Any]], **told: Any
+) -> dict[str, Any]:
+    """The content of a ``ChaosOpsObservation``; ``told`` is the rest of its fields."""
+    return {
+        "episode_id": episode_id,
+        "step": env.world.public.step,
+        "limit": env.world.public.limit,
+        **({"role": None, **NOTHING_SEEN} if env.over else seen()),
+        "rules": None,
+        "last_turn": None,
+        "terminated": False,
+        "truncated": False,
+        "debrief": None,
+        **told,
+    }
+
+
+def state_of(episode_id: str, env: Env, **told: Any) -> ChaosOpsState:
+    scenario = env.scenario
+    return ChaosOpsState(
+        episode_id=episode_id,
+        step_count=env.world.public.step,
+        status="over" if env.over else "running",
+        pack=scenario.pack,
+        tier=scenario.tier.value,
+        split=scenario.split or None,
+        limit=scenario.limit,
+        role=None if env.over else env.role.value,
+        **told,
+    )
 
 
 class ServedEpisode:
