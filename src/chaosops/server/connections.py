@@ -28,7 +28,7 @@ class _Connection(Protocol):
 
 
 class Connections:
-    """``is_shared``: whether an address stands for many clients, as a proxy's does."""
+    """``is_shared`` tells whether many clients share an address, such as a proxy's."""
 
     def __init__(self, most: int, most_each: int, is_shared: Any = None) -> None:
         self._most = most
@@ -36,7 +36,7 @@ class Connections:
         self._is_shared = is_shared or (lambda _: False)
         self._open: dict[_Connection, str] = {}
         self._by_client: dict[str, int] = {}
-        self._waiting: dict[_Connection, str] = {}  # the oldest first
+        self._waiting: dict[_Connection, str] = {}  # those that wait longest come first
 
     def __len__(self) -> int:
         return len(self._open)
@@ -55,8 +55,8 @@ class Connections:
                 del self._by_client[client]
 
     def make_room(self, newest: _Connection) -> None:
-        """Close one, if there are more than may be: the client's own if it has too many. Where
-        none waits for a request, the newest one is closed."""
+        """Closes one if there are too many: one of the client's own if it has too many. If none
+        waits for a request, the newest is closed."""
         client = self._open[newest]
         crowded = self._by_client[client] > self._most_each
         if crowded and not (client and self._is_shared(client)):
@@ -66,7 +66,7 @@ class Connections:
             self._drop(next(iter(self._waiting), newest))
 
     def free_some(self, count: int) -> None:
-        """No file descriptor is left: close the oldest that wait for a request."""
+        """Closes the connections that have waited longest, when no file descriptor is left."""
         for one in list(self._waiting)[:count]:
             self._drop(one)
 

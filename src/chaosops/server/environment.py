@@ -1,7 +1,7 @@
 """OpenEnv's environment: one session, one episode at a time.
 
-The world takes microseconds, so ``reset_async`` and ``step_async`` run it where they are called.
-OpenEnv would hand the plain methods to a thread, which costs more than the step itself.
+A step takes microseconds, so ``reset_async`` and ``step_async`` run it on the event loop. OpenEnv
+would run the plain methods in a thread, which costs more than the step itself.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ class NoEpisode(ChaosOpsError):
 
 
 class ServedObservation:
-    """An observation on its way out: it was made as JSON-ready data and is sent as that.
+    """An observation as JSON-ready data, with the four attributes that OpenEnv reads.
 
-    OpenEnv asks an observation for these four things. ``ChaosOpsObservation`` would check
-    what this process has just made, on every step.
+    A ``ChaosOpsObservation`` would validate on every step what this process has just made.
     """
 
     __slots__ = ("content", "done", "metadata", "reward")
@@ -87,7 +86,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     def _reset(self, options: Mapping[str, Any]) -> ServedObservation:
         with mistakes_logged:
-            # Only a started episode takes the old one's place: bad options leave it as it was.
+            # With bad options the old episode stays.
             self._episode = ServedEpisode(read_options(options))
             return self._observe(None)
 
@@ -129,14 +128,14 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     @property
     def mcp_client(self) -> ToolBox:
-        """Where OpenEnv looks for an agent's tools."""
+        """OpenEnv finds an agent's tools here."""
         return ToolBox(lambda: self.episode)
 
     def get_metadata(self) -> EnvironmentMetadata:
         return EnvironmentMetadata(name="chaosops", description=_DESCRIPTION, version=VERSION)
 
     def list_splits(self) -> list[dict[str, str]]:
-        """Nothing but ``train`` is for training or for choosing by: validation is a slice of it."""
+        """Only ``train`` is for training and for choosing a checkpoint."""
         return [{"name": name, "type": "train" if name == "train" else "test"} for name in splits()]
 
     def num_tasks(self, split: str) -> int:

@@ -1,8 +1,8 @@
 """``chaosops serve --evaluation``: submissions play hidden episodes and learn nothing of the truth.
 
-There is one way in: ``/ws`` with the token of a submission. The owner's plan says what is played,
-each episode once. No reward, judgement or debrief goes out, no table and no page is served, and
-results are files in the owner's folder. Everything else is refused by name.
+A client plays over ``/ws`` with the token of a submission. The owner's plan says which episodes
+are played, each once. The server tells no reward, judgement or debrief, and serves no tables and
+no page. Results are files in the owner's folder.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ REFUSAL = (
 
 
 class Submissions:
-    """All submissions in the owner's folder, found by their tokens. A running server sees those
-    that are opened later."""
+    """All submissions in the owner's folder, found by their tokens, also those that are opened
+    while the server runs."""
 
     def __init__(self, folder: Path, secret: Secret, command: str = "") -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class Submissions:
         self._look_for_new()
         for place in self._places:
             if not (place / SIGNATURE_NAME).exists():
-                # What a stopped server left open is given up now.
+                # Episodes that a stopped server left open are given up now.
                 run = self._open(place)
                 if run.complete:
                     self._complete(run)
@@ -70,7 +70,7 @@ class Submissions:
                 for place, known in self._places.items():
                     if hmac.compare_digest(known, digest):
                         return self._open(place)
-            except ChaosOpsError as error:  # of the owner's files, which are not the player's
+            except ChaosOpsError as error:  # in the owner's files
                 _log.error("a submission cannot be played: %s", error)
                 raise ServerMistake("this submission cannot be played now; ask its owner") from None
         raise BadInput("this token is for no submission")
@@ -92,7 +92,7 @@ class Submissions:
         return self._policies[name]
 
     def _complete(self, run: SubmissionRun) -> None:
-        """The player's last answer does not depend on it: all episodes are on disk already."""
+        """A failure here does not concern the player: all episodes are on disk already."""
         try:
             write_results(run, self._secret, self._command)
         except ChaosOpsError as error:
@@ -105,8 +105,8 @@ class Submissions:
 
 
 class EvaluationEnvironment(Environment):  # type: ignore[misc]
-    """One session of a submission. OpenEnv runs ``reset`` and ``step`` in a thread, so a partner
-    that is a model holds up nobody else."""
+    """One session of a submission. OpenEnv runs ``reset`` and ``step`` in a thread, so that a
+    slow partner, such as a model, does not block other sessions."""
 
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = True
 
@@ -118,7 +118,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         self._id = ""
 
     def reset(self, /, **options: Any) -> ServedObservation:
-        """The submission's next episode. The one before is given up if it is not over."""
+        """Begins the submission's next episode. One that is not over is given up."""
         with mistakes_logged:
             token, chosen = _read_reset(options)
             run = self._submissions.find(token)

@@ -1,4 +1,4 @@
-"""What a client and the server say to each other. OpenEnv publishes it as JSON Schema."""
+"""The messages of the OpenEnv routes as pydantic models. OpenEnv publishes their schemas."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ class _State(BaseModel):
 
 
 class _Described(BaseModel):
-    """OpenEnv makes the schemas anew for everybody who asks, which takes milliseconds."""
+    """Keeps its schema: OpenEnv makes it anew for each request, which takes milliseconds."""
 
     @classmethod
     @cache
