@@ -111,6 +111,7 @@ class Rules(_Part):
     replica_choices: list[int]
     calls: dict[str, list[str]] | None
     limits_pct: dict[str, int]
+    layout: str | None = None
 
 
 class PromptMessage(_Part):
