@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -149,10 +149,12 @@ def play_many(
     *,
     rubric: CompositeRubric | None = None,
     side_by_side: int = 64,
+    tell: Callable[[int], None] = lambda turns: None,
 ) -> Iterator[Episode]:
     """Play all scenarios, ``side_by_side`` at a time; episodes come out in their order.
 
-    The order and the number of rollouts never change an episode.
+    The order and the number of rollouts never change an episode. ``tell`` is given the number of
+    turns that were just played, so that a long wait for the first episode can be followed.
     """
     rubric = rubric or standard()
     source = iter(scenarios)
@@ -165,7 +167,7 @@ def play_many(
             live.append(rollout)
         if not live:
             return
-        advance(live)
+        tell(len(advance(live)))
         live = [rollout for rollout in live if not rollout.env.over]
         while queue and queue[0].env.over:
             yield queue.pop(0).episode

@@ -244,7 +244,7 @@ def test_eval_without_matplotlib_names_the_cure(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, _, err = cli("eval", "--policies", "oracle", "--out", str(tmp_path))
     assert code == 2
-    assert "pip install 'chaosops[figures]', or pass --no-figures" in err
+    assert "pip install -e '.[figures]', or pass --no-figures" in err
     code, _, _ = cli("eval", "--policies", "oracle", "--out", str(tmp_path), "--no-figures")
     assert code == 0
     assert not list(tmp_path.glob("*.png"))
