@@ -20,7 +20,7 @@ from tests.conftest import Outcome
 from tests.fake_model import FakeModel
 
 Cli = Callable[..., Outcome]
-LINE = re.compile(r"^.+: \d+ of \d+ (episodes|steps|companies), \d+:\d\d so far")
+LINE = re.compile(r"^.+: \d+ of \d+ (episodes|steps at most|companies), \d+:\d\d so far")
 WHOLE = re.compile(LINE.pattern + r", [\d.e+]+/s, \d+:\d\d left", re.MULTILINE)
 
 

@@ -40,7 +40,7 @@ def execute(
     if record:
         # A model may be played from a file.
         open_file(record, "--record", map(Path, re.split(r"[=+,]", policy)))
-    with Progress("steps") as progress:
+    with Progress("steps at most") as progress:
         progress.update(f"loading {policy}", 0, None)
         team = load_team(policy)
         rollout = Rollout(Env(scenario), team)
