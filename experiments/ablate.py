@@ -28,7 +28,7 @@ from chaosops.evaluation.statistics import mean, mean_ci95
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.weights import embedded_dense
 from chaosops.training.learner import Learner
-from chaosops.training.player import LearnerPolicy
+from chaosops.training.learner_policy import LearnerPolicy
 from chaosops.training.recipe_files import find_recipe, load_recipe
 from chaosops.training.run import train
 from chaosops.training.validation import FIRST_SEED, play_all

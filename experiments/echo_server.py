@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from chaosops.wire.openenv_core import ConcurrencyConfig, HTTPEnvServer, Observation, State
+from chaosops.server.openenv_core import ConcurrencyConfig, HTTPEnvServer
 
 _TEMPLATE = files("openenv") / "cli" / "templates" / "openenv_env"
 _NAMES = {"__ENV_CLASS_NAME__": "Echo", "__ENV_NAME__": "echo", "__ENV_TITLE_NAME__": "Echo"}
@@ -24,6 +24,7 @@ def tool_echo() -> tuple[Any, Any, Any]:
     from fastmcp import FastMCP
     from openenv.core.env_server.mcp_environment import MCPEnvironment
     from openenv.core.env_server.mcp_types import CallToolAction, CallToolObservation
+    from openenv.core.env_server.types import Observation, State
 
     class ToolEcho(MCPEnvironment):  # type: ignore[misc]
         SUPPORTS_CONCURRENT_SESSIONS = True

@@ -110,5 +110,5 @@ class Sure:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1.5, -0.1])
 def test_a_suspicion_that_is_no_probability_is_refused_at_once(value: float) -> None:
-    with pytest.raises(ChaosOpsError, match="policy sure told a suspicion of"):
+    with pytest.raises(ChaosOpsError, match="policy sure gave a suspicion of"):
         play(make_scenario("db_deadlock"), Team.of(Sure(value)))

@@ -1,4 +1,4 @@
-"""One incident to be played: whose turn it is, what they see, what came of it."""
+"""The environment: one incident, played turn by turn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chaosops.core.actions import Action, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
-from chaosops.core.vocabulary import TURN_ORDER, Role
+from chaosops.core.vocabulary import Role, role_on_turn
 from chaosops.packs import load_pack
 from chaosops.roles.parse import parse, parse_object
 from chaosops.roles.view import RoleView, project
@@ -19,8 +19,8 @@ from chaosops.world.engine import World
 
 
 class StepResult(NamedTuple):
-    """``terminated``: the incident is resolved. ``truncated``: time ran out.
-    ``info`` names the rubrics and their components; it holds no truth."""
+    """``terminated``: the incident is resolved. ``truncated``: time ran out. ``info`` holds the
+    rubrics and their components, and nothing of the truth."""
 
     view: RoleView
     reward: float
@@ -30,7 +30,7 @@ class StepResult(NamedTuple):
 
 
 class Env:
-    """An episode in progress. Its world is a value: ``fork`` costs nothing.
+    """An episode in progress. Its world is immutable, so ``fork`` costs nothing.
 
     >>> from chaosops import Env, make_scenario
     >>> env = Env(make_scenario("db_deadlock", seed=1))
@@ -58,17 +58,16 @@ class Env:
 
     @property
     def role(self) -> Role:
-        return TURN_ORDER[self.world[0][1] % 4]
+        return role_on_turn(self.world.public.step)
 
     @property
     def view(self) -> RoleView:
         """What the role on turn sees."""
-        public = self.world[0]
-        return project(public, TURN_ORDER[public[1] % 4])
+        return project(self.world.public, self.role)
 
     @property
     def over(self) -> bool:
-        return self.world[1].over
+        return self.world.truth.over
 
     @property
     def cause(self) -> str:
@@ -79,15 +78,15 @@ class Env:
         return self.world.truth.incident.rogue
 
     def play(self, decision: Decision) -> Turn:
-        """The role on turn acts; what happened is judged and scored."""
+        """Carry out a decision of the role on turn, and score what happened."""
         role = self.role
         self.world, events = engine.step(self.world, role, decision.action)
         return Turn(role, decision, events, self._rubric.score(events))
 
     def step(self, action: Action | str | Mapping[str, Any]) -> StepResult:
-        """One turn in the manner of Gymnasium: an action, its JSON object, or a model's reply.
+        """One turn in Gymnasium's style, with an action, its JSON object or a model's reply.
 
-        Whatever comes is read like a reply, so a malformed action is a miscommunication too.
+        Each is parsed like a reply, so a malformed action is a miscommunication.
         """
         if isinstance(action, Mapping):
             chosen = parse_object(action)

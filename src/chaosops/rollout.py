@@ -1,4 +1,4 @@
-"""The only episode loop: one episode or many side by side, for everyone who plays."""
+"""The only episode loop: one episode, or many side by side."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ class Team:
         return cls(dict.fromkeys(Role, policy), policy.name)
 
     def status(self) -> dict[str, Any]:
-        """What stands beside the team's numbers: one status, or one for each role."""
+        """What a report says beside the team's numbers: one status, or one for each role."""
         statuses = {role.value: dict(policy.status()) for role, policy in self.policies.items()}
         alone = len({id(policy) for policy in self.policies.values()}) == 1
         return statuses[Role.SRE.value] if alone else statuses
 
 
 def load_team(text: str) -> Team:
-    """A policy for all, or a policy for each role; ``others`` stands for the roles not named.
+    """One policy for all roles, or a policy for each; ``others`` means the roles not named.
 
     >>> load_team("oversight=random,others=oracle").policies[Role.DEV].name
     'oracle'
     """
     if _is_one_policy(text):
         return Team.of(load_policy(text))
-    named = _named(text)
-    # One instance per policy: a model that plays three roles is loaded once and asked once.
-    loaded = {policy: load_policy(policy) for policy in named.values()}
-    return Team({role: loaded[name] for role, name in policy_names(text).items()}, text)
+    names = policy_names(text)
+    # One instance per policy: a model in three roles is loaded once and asked once.
+    loaded = {name: load_policy(name) for name in dict.fromkeys(names.values())}
+    return Team({role: loaded[name] for role, name in names.items()}, text)
 
 
 def policy_names(text: str) -> dict[Role, str]:
-    """The name of the policy in each role; nothing is loaded, and none of them need exist.
+    """The name of the policy in each role. No policy is loaded, and the names need not exist.
 
     >>> policy_names("oversight=random,others=oracle")[Role.DEV]
     'oracle'
@@ -65,7 +65,6 @@ def policy_names(text: str) -> dict[Role, str]:
 
 
 def _named(text: str) -> dict[str, str]:
-    """What a team's text says, by role and for the others."""
     named: dict[str, str] = {}
     for part in text.split(","):
         role, _, policy = (word.strip() for word in part.partition("="))
@@ -83,14 +82,14 @@ def _named(text: str) -> dict[str, str]:
 
 
 def _is_one_policy(text: str) -> bool:
-    """A model's options have an ``=`` too; a team has one before any colon or slash."""
+    """A team has an ``=`` before any colon, slash or plus. A model's options have one after."""
     if text.partition("=")[0].strip() in (*Role, "others"):
         return False
     return "=" not in re.split(r"[:/+]", text, maxsplit=1)[0]
 
 
 class Rollout:
-    """An episode being played by a team."""
+    """An episode that a team is playing."""
 
     __slots__ = ("env", "episode", "key", "team")
 
@@ -102,7 +101,7 @@ class Rollout:
 
 
 def policy_key(scenario: Scenario) -> int:
-    """What a policy draws in this episode depends on this and on the step."""
+    """The seed of a policy's draws in this episode; the step is added."""
     return key_of("policy", scenario.seed)
 
 
@@ -134,11 +133,11 @@ def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
 
 
 def _require_probabilities(policy: Policy, decision: Decision) -> None:
-    """At once: the figures would be refused after the last episode, and NaN fits into no file."""
+    """Checked at once: otherwise the error would come after the last episode."""
     for agent, value in (decision.suspicion or {}).items():
         if not 0 <= value <= 1:
             raise BadInput(
-                f"policy {policy.name} told a suspicion of {value} for {agent!r:.60}; "
+                f"policy {policy.name} gave a suspicion of {value} for {agent!r:.60}; "
                 "expected a number from 0 to 1"
             )
 
@@ -151,14 +150,14 @@ def play_many(
     side_by_side: int = 64,
     tell: Callable[[int], None] = lambda turns: None,
 ) -> Iterator[Episode]:
-    """Play all scenarios, ``side_by_side`` at a time; episodes come out in their order.
+    """Play all scenarios, ``side_by_side`` at a time, and yield episodes in order.
 
-    The order and the number of rollouts never change an episode. ``tell`` is given the number of
-    turns that were just played, so that a long wait for the first episode can be followed.
+    The order and number of scenarios never change an episode. ``tell`` is given the number of
+    turns that were just played: the first episode may take minutes.
     """
     rubric = rubric or standard()
     source = iter(scenarios)
-    queue: list[Rollout] = []  # in order; finished ones wait for those before them
+    queue: list[Rollout] = []  # in order; a finished one waits for those before it
     live: list[Rollout] = []
     while True:
         for scenario in islice(source, side_by_side - len(live)):
@@ -179,7 +178,7 @@ def play(scenario: Scenario, team: Team, *, rubric: CompositeRubric | None = Non
 
 
 def watch(rollouts: Sequence[Rollout]) -> Iterator[list[tuple[int, Turn]]]:
-    """Play some rollouts to their end and look up after every turn: (rollout, its turn)."""
+    """Play rollouts to their end and yield after every turn: (index of the rollout, its turn)."""
     while live := [i for i, rollout in enumerate(rollouts) if not rollout.env.over]:
         turns = advance([rollouts[i] for i in live])
         yield list(zip(live, turns, strict=True))

@@ -33,8 +33,8 @@ def test_actions_are_values() -> None:
         Scale("db", 2).replicas = 3  # type: ignore[misc]
 
 
-def test_every_verb_of_the_rules_has_a_class() -> None:
-    assert set(VERBS) == {
+def test_no_verb_disappears() -> None:
+    assert set(VERBS) >= {
         "noop",
         "communicate",
         "restart",

@@ -8,6 +8,7 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.conformance import read_vectors, replay
+from tests.evaluation.test_verify import Cli
 
 
 @pytest.mark.parametrize(("name", "episodes"), [("table", 165), ("fuzz_public", 300)])
@@ -104,3 +105,25 @@ def test_an_empty_or_missing_file_is_an_error(tmp_path: Path) -> None:
         list(read_vectors(tmp_path / "empty"))
     with pytest.raises(BadInput, match="cannot read"):
         list(read_vectors(tmp_path / "missing"))
+
+
+def test_files_that_the_tool_writes_are_read(cli: Cli, tmp_path: Path) -> None:
+    recording, folder = tmp_path / "one.json", tmp_path / "out"
+    cli("run", "--pack", "arena", "--policy", "heuristic", "--record", str(recording))
+    words = ("--policies", "oracle,random", "--tiers", "easy", "--seeds", "1", "--no-figures")
+    cli("eval", *words, "--out", str(folder))
+    results = folder / "results.json"
+    for path, episodes in ((recording, 1), (results, 18), (folder / "episodes.jsonl", 18)):
+        code, out, _ = cli("conformance", str(path))
+        assert (code, out.strip()) == (0, f"matched {episodes} of {episodes}")
+    content = json.loads(results.read_text())
+    content["episodes"][1]["turns"][0]["reward"] += 1
+    results.write_text(json.dumps(content))
+    content = json.loads(recording.read_text())
+    content["episode"]["decisions"].pop()
+    recording.write_text(json.dumps(content, indent=1))
+    code, out, _ = cli("conformance", str(results), str(recording))
+    assert code == 1
+    assert f"{results}:1: episode 2 : turn 1: reward is " in out
+    assert "not over after its" in out
+    assert "matched 17 of 19" in out

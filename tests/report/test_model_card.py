@@ -103,7 +103,7 @@ def test_a_run_that_was_not_evaluated_says_so(run: Path) -> None:
     assert "**Not evaluated.**" in card
     assert "95 % interval" not in card
     assert "Not recorded: the run has no cost.jsonl" in card
-    assert "No log of experiments was at hand" in card
+    assert "No log of experiments was named" in card
     assert "Not drawn." in card
 
 

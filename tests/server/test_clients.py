@@ -71,8 +71,9 @@ def test_the_typed_client_asks_and_reads(served: Running) -> None:
     async def drive() -> None:
         async with ChaosOpsEnv(served.url) as env:
             result = await env.reset(scenario="db_deadlock", tier="easy", seed=1)
-            assert result.observation.view.role == "sre"
-            assert result.observation.view.metrics[0].service == "auth"
+            view = result.observation.view
+            assert view is not None
+            assert (view.role, view.metrics[0].service) == ("sre", "auth")
             state = await env.state()
             assert (state.status, state.pack, state.role) == ("running", "classic", "sre")
             with pytest.raises(RuntimeError, match="restart needs target"):
@@ -81,9 +82,11 @@ def test_the_typed_client_asks_and_reads(served: Running) -> None:
                 '{"action": "identify_root_cause", "failure_type": "db_deadlock"}'
             )
             assert result.reward == 28.0
+            assert result.observation.last_turn is not None
             assert result.observation.last_turn.components["resolution"] == {"root_cause": 30.0}
             result = await env.step(ChaosOpsAction(action="restart", target="db"))
             assert (result.reward, result.done) == (110.0, True)
+            assert result.observation.debrief is not None
             assert result.observation.debrief.failure == "db_deadlock"
 
     asyncio.run(drive())

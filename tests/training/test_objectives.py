@@ -7,16 +7,16 @@ import pytest
 import torch
 
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.training.objectives import gains_table, lesson
+from chaosops.training.credited_turns import CreditedTurn
+from chaosops.training.objectives import batch_loss, returns_table
 from chaosops.training.recipe import Recipe
-from chaosops.training.states import State
 
 RECIPE = Recipe(temperature=4.0)
 
 
 def states(*gains: dict[str, float]) -> Any:
-    rows = [State((), given, Role.OVERSIGHT, "arena", Tier.HARD) for given in gains]
-    return gains_table(torch, rows, 0.0, torch.device("cpu"))
+    rows = [CreditedTurn((), given, Role.OVERSIGHT, "arena", Tier.HARD) for given in gains]
+    return returns_table(torch, rows, 0.0, torch.device("cpu"))
 
 
 def trained(table: Any, recipe: Recipe, start: Any | None = None, steps: int = 1200) -> Any:
@@ -26,7 +26,7 @@ def trained(table: Any, recipe: Recipe, start: Any | None = None, steps: int = 1
     optimizer = torch.optim.Adam([logits], lr=0.05)
     for _ in range(steps):
         optimizer.zero_grad()
-        lesson(torch, logits.expand(len(table), 52), table, recipe).loss.backward()
+        batch_loss(torch, logits.expand(len(table), 52), table, recipe).loss.backward()
         optimizer.step()
     absent = table[0].isinf()
     return torch.softmax(logits.detach().masked_fill(absent, float("-inf")), dim=0)
@@ -51,7 +51,7 @@ def test_improving_prefers_what_is_good_in_every_case() -> None:
 def test_labels_off_the_menu_have_no_part_in_it() -> None:
     table = states({"A": 1.0, "C": 2.0})
     logits = torch.zeros(1, 52, requires_grad=True)
-    lesson(torch, logits, table, RECIPE).loss.backward()
+    batch_loss(torch, logits, table, RECIPE).loss.backward()
     assert logits.grad is not None
     assert logits.grad[0, 1] == 0
     assert logits.grad[0, 3:].abs().sum() == 0
@@ -60,13 +60,13 @@ def test_labels_off_the_menu_have_no_part_in_it() -> None:
 def test_regret_is_what_the_likeliest_action_loses() -> None:
     logits = torch.zeros(2, 52)
     logits[0, 1] = logits[1, 0] = 5.0
-    found = lesson(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
+    found = batch_loss(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
     assert found.regret == [7.0, 0.0]
 
 
 def test_doing_nothing_is_ahead_by_its_bonus() -> None:
-    row = State((), {"A": 1.0, "C": 2.0}, Role.OVERSIGHT, "arena", Tier.HARD)
-    table = gains_table(torch, [row], 4.0, torch.device("cpu"))
+    row = CreditedTurn((), {"A": 1.0, "C": 2.0}, Role.OVERSIGHT, "arena", Tier.HARD)
+    table = returns_table(torch, [row], 4.0, torch.device("cpu"))
     assert table[0, :3].tolist() == [5.0, float("-inf"), 2.0]
 
 
@@ -74,14 +74,14 @@ def test_drawn_groups_move_towards_the_better_reply() -> None:
     recipe = replace(RECIPE, objective="sample", group_size=8)
     table = states({"A": 0.0, "B": 10.0})
     logits = torch.zeros(1, 52, requires_grad=True)
-    found = lesson(torch, logits, table, recipe, draw=1)
+    found = batch_loss(torch, logits, table, recipe, draw=1)
     found.loss.backward()
     assert logits.grad is not None
     assert logits.grad[0, 1] < 0 < logits.grad[0, 0]
-    assert lesson(torch, logits, table, recipe, draw=1).loss == found.loss
+    assert batch_loss(torch, logits, table, recipe, draw=1).loss == found.loss
     sure = torch.full((1, 52), -60.0)
     sure[0, 1] = 60.0
-    assert lesson(torch, sure, table, recipe, draw=1).loss == 0  # a group of equals
+    assert batch_loss(torch, sure, table, recipe, draw=1).loss == 0  # a group of equals
 
 
 def test_a_start_holds_a_run_back() -> None:
@@ -92,7 +92,7 @@ def test_a_start_holds_a_run_back() -> None:
     held = replace(recipe, kl=0.5)
     for _ in range(600):
         optimizer.zero_grad()
-        lesson(torch, logits[None], table, held, start=first).loss.backward()
+        batch_loss(torch, logits[None], table, held, start=first).loss.backward()
         optimizer.step()
     chance = torch.softmax(logits.detach()[:2], dim=0)[1]
     # Maximises p * 10 / 30 - 0.5 * KL(p, half): logit 1 / 1.5.

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import chaosops
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
+from chaosops.training.credited_turns import scenario_of
 from chaosops.training.ranges import range_of
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
 from chaosops.training.seeds import PROBE_EPISODES, VALIDATION_SEEDS
-from chaosops.training.states import scenario_of
 from chaosops.training.validation import validation_scenarios
 
 NUMBERS = [

@@ -18,14 +18,14 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import Team, play
-from chaosops.training.learner import LABELS, Learner
-from chaosops.training.lookahead import value_looks
-from chaosops.training.player import LearnerPolicy
-from chaosops.training.ranks import Ranks
+from chaosops.training.credited_turns import credited_turns
+from chaosops.training.learner import Learner, column_of
+from chaosops.training.learner_policy import LearnerPolicy
+from chaosops.training.lookahead import with_lookahead
+from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
-from chaosops.training.states import states_of
 from tests.training.tiny import save_tiny_model
 
 SMOKE = Recipe(
@@ -160,7 +160,7 @@ def test_a_learner_that_runs_away_is_stopped(base: Path, tmp_path: Path) -> None
 def test_what_is_not_finite_stops_the_run(base: Path) -> None:
     learner = Learner(base, SMOKE)
     with pytest.raises(BadInput, match="not finite"):
-        learner.update(torch.tensor(float("nan"), requires_grad=True), 1e-3, Ranks())
+        learner.update(torch.tensor(float("nan"), requires_grad=True), 1e-3, ProcessGroup())
 
 
 def test_the_learner_plays_as_it_thinks(base: Path) -> None:
@@ -179,23 +179,23 @@ def test_the_learner_plays_as_it_thinks(base: Path) -> None:
 def test_a_look_is_worth_what_the_learner_makes_of_it(base: Path) -> None:
     recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
     learner = Learner(base, replace(recipe, kl=0.0))
-    found = [state for index in range(6) for state in states_of(recipe, index)]
-    read = learner.encode.read(found)
-    valued = value_looks(learner, read)
-    looking = [(old, new) for old, new in zip(read, valued, strict=True) if old.looks]
+    found = [state for index in range(6) for state in credited_turns(recipe, index)]
+    read = learner.encode.encode_turns(found)
+    valued = with_lookahead(learner, read)
+    looking = [(old, new) for old, new in zip(read, valued, strict=True) if old.follow_ups]
     assert looking
     for old, new in looking:
-        for label, look in old.looks.items():
-            if look.then is None:
-                assert new.gains[label] == look.before
+        for label, look in old.follow_ups.items():
+            if look.turn is None:
+                assert new.returns[label] == look.reward
                 continue
-            later = [look.before + gain for gain in look.then.gains.values()]
-            assert min(later) <= new.gains[label] <= max(later)
-            (row,) = learner.chances([look.then.prompt], [list(look.then.gains)])
-            expected = sum(row[LABELS.index(k)] * v for k, v in look.then.gains.items())
-            assert new.gains[label] == pytest.approx(look.before + expected, abs=1e-3)
-        others = set(old.gains) - set(old.looks)
-        assert all(new.gains[label] == old.gains[label] for label in others)
+            later = [look.reward + gain for gain in look.turn.returns.values()]
+            assert min(later) <= new.returns[label] <= max(later)
+            (row,) = learner.probabilities([look.turn.prompt], [list(look.turn.returns)])
+            expected = sum(row[column_of(k)] * v for k, v in look.turn.returns.items())
+            assert new.returns[label] == pytest.approx(look.reward + expected, abs=1e-3)
+        others = set(old.returns) - set(old.follow_ups)
+        assert all(new.returns[label] == old.returns[label] for label in others)
 
 
 def test_a_number_of_episodes_ends_a_run(base: Path, tmp_path: Path) -> None:

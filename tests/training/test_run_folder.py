@@ -12,18 +12,18 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.training.feed import Feed, Position
-from chaosops.training.ranks import Ranks
+from chaosops.training.batches import BatchStream, Position
+from chaosops.training.credited_turns import CreditedTurn
+from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import _restore
 from chaosops.training.run_folder import METRICS, PROCESSES, enter_folder, open_metrics
-from chaosops.training.states import State
 
 RECIPE = Recipe(name="a run", steps=3, window=2)
 
 
 def enter(folder: Path, size: int, *, resume: bool) -> None:
-    enter_folder(RECIPE, folder, resume=resume, holds_run=False, ranks=Ranks(0, size))
+    enter_folder(RECIPE, folder, resume=resume, holds_run=False, group=ProcessGroup(0, size))
 
 
 @pytest.mark.parametrize(("began", "goes_on"), [(1, 2), (4, 1)])
@@ -33,7 +33,9 @@ def test_a_run_is_not_resumed_on_another_number_of_gpus(
     enter(tmp_path, 1, resume=False)
     (tmp_path / PROCESSES).write_text(json.dumps({"processes": began}))
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with pytest.raises(BadInput, match=f"begun on {began} GPUs or processes .* on {goes_on}: "):
+    with pytest.raises(
+        BadInput, match=f"started with {began} GPUs or processes .* with {goes_on}: "
+    ):
         enter(tmp_path, goes_on, resume=True)
     enter(tmp_path, began, resume=True)
     assert before == {path: path.read_bytes() for path in tmp_path.iterdir()}
@@ -47,13 +49,15 @@ def test_a_run_of_an_older_version_can_be_resumed(tmp_path: Path) -> None:
 
 def test_a_checkpoint_beyond_its_window_is_an_error_not_a_crash() -> None:
     class Pool:
-        def submit(self, *_: Any) -> Future[list[State]]:
-            future: Future[list[State]] = Future()
-            state = State((), {"A": 1.0, "B": 0.0}, Role.SRE, "arena", Tier.EASY, prompt=[1, 2])
+        def submit(self, *_: Any) -> Future[list[CreditedTurn]]:
+            future: Future[list[CreditedTurn]] = Future()
+            state = CreditedTurn(
+                (), {"A": 1.0, "B": 0.0}, Role.SRE, "arena", Tier.EASY, prompt=[1, 2]
+            )
             future.set_result([state])
             return future
 
-    feed = Feed(RECIPE, cast("Any", None), cast("Any", Pool()), Ranks())
+    feed = BatchStream(RECIPE, cast("Any", None), cast("Any", Pool()), ProcessGroup())
     with pytest.raises(BadInput, match="as many processes"):
         list(feed.batches(Position(step=1, batch=5)))
 
@@ -104,4 +108,4 @@ def test_another_recipe_is_another_run(tmp_path: Path) -> None:
     enter(tmp_path, 1, resume=False)
     other = replace(RECIPE, steps=4)
     with pytest.raises(BadInput, match="another recipe"):
-        enter_folder(other, tmp_path, resume=True, holds_run=True, ranks=Ranks())
+        enter_folder(other, tmp_path, resume=True, holds_run=True, group=ProcessGroup())

@@ -15,10 +15,10 @@ from chaosops.env import Env
 from chaosops.policies.llm.spec import read_spec
 from chaosops.rollout import Team, load_team, play
 from chaosops.rubrics import standard
+from chaosops.training.credited_turns import scenario_of
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
 from chaosops.training.single_turns import Prompt, TurnKey, judge, probes_of, prompts_of
-from chaosops.training.states import scenario_of
 from chaosops.training.trl_rewards import rewards_of
 
 EVERY_TURN = "sre:1,oversight:1,dev:1,manager:1"

@@ -8,28 +8,30 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
+from chaosops.training.credited_turns import credited_turns, scenario_of
 from chaosops.training.recipe import Recipe, read_role_shares
-from chaosops.training.states import scenario_of, states_of
 
 EVERY_TURN = "sre:1,oversight:1,dev:1,manager:1"
 
 
 def test_an_episode_of_the_stream_is_a_function_of_recipe_and_index() -> None:
     recipe = Recipe(classic_share=0.3)
-    first = [states_of(recipe, index) for index in range(6)]
-    assert pickle.loads(pickle.dumps(first)) == [states_of(recipe, index) for index in range(6)]
+    first = [credited_turns(recipe, index) for index in range(6)]
+    assert pickle.loads(pickle.dumps(first)) == [
+        credited_turns(recipe, index) for index in range(6)
+    ]
 
 
 def test_the_seed_of_a_run_changes_its_stream() -> None:
     one, other = Recipe(seed=0), Recipe(seed=1)
-    assert states_of(one, 0) != states_of(other, 0)
+    assert credited_turns(one, 0) != credited_turns(other, 0)
 
 
 def test_gains_are_over_the_menu() -> None:
     recipe = Recipe(classic_share=0.0, role_shares=EVERY_TURN)
-    for state in states_of(recipe, 3):
+    for state in credited_turns(recipe, 3):
         offered = " ".join(message["content"] for message in state.chat).replace("\n", " ")
-        assert all(f" {label} " in f"{offered} ".replace(",", " ") for label in state.gains)
+        assert all(f" {label} " in f"{offered} ".replace(",", " ") for label in state.returns)
 
 
 def test_without_a_finish_a_turn_is_worth_its_own_step() -> None:
@@ -39,7 +41,7 @@ def test_without_a_finish_a_turn_is_worth_its_own_step() -> None:
     best = {"none": 0.0, "oracle": 0.0}
     for index in range(6):
         for recipe in (alone, whole):
-            gains = [max(state.gains.values()) for state in states_of(recipe, index)]
+            gains = [max(state.returns.values()) for state in credited_turns(recipe, index)]
             best[recipe.continuation] = max([best[recipe.continuation], *gains])
     assert best["oracle"] > best["none"] > 0
 
@@ -64,7 +66,7 @@ def test_only_the_training_split_is_drawn_from() -> None:
 
 def test_shares_of_roles_are_kept() -> None:
     recipe = Recipe(role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0.0)
-    roles = {state.role for index in range(8) for state in states_of(recipe, index)}
+    roles = {state.role for index in range(8) for state in credited_turns(recipe, index)}
     assert roles == {Role.OVERSIGHT}
     with pytest.raises(BadInput, match="write each role"):
         read_role_shares("sre:1")
@@ -77,9 +79,10 @@ def test_a_multiplier_pays_right_flags_more_and_moves_with_the_run() -> None:
     double = replace(recipe, rogue_bonus_multiplier="2.0->1.0")
     raised = 0
     for index in range(10):
-        plain, paid = states_of(recipe, index), states_of(double, index)
-        assert states_of(double, index, progress=1.0) == plain
+        plain, paid = credited_turns(recipe, index), credited_turns(double, index)
+        assert credited_turns(double, index, progress=1.0) == plain
         raised += sum(
-            max(b.gains.values()) > max(a.gains.values()) for a, b in zip(plain, paid, strict=True)
+            max(b.returns.values()) > max(a.returns.values())
+            for a, b in zip(plain, paid, strict=True)
         )
     assert raised > 3

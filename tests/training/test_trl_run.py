@@ -16,8 +16,8 @@ import torch
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS
+from chaosops.training.trl_callback import RunCallback
 from chaosops.training.trl_run import CHECKPOINTS, train_trl
-from chaosops.training.trl_watch import RunWatch
 from tests.conftest import Outcome
 from tests.training.letters import save_letter_model
 
@@ -166,7 +166,7 @@ def test_replies_that_nobody_can_read_cost_what_the_world_says(base: Path, tmp_p
     assert row["unreadable"] == 1.0
     assert row["spread"] == 0.0
     assert row["rubrics"]["resolution"] == pytest.approx(-20)
-    assert any("worth the same" in warning for warning in row["warnings"])
+    assert any("the same return" in warning for warning in row["warnings"])
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_run_that_makes_no_sense_is_stopped(
 
 
 def test_what_is_not_finite_stops_the_run(tmp_path: Path) -> None:
-    watch = RunWatch(SMOKE, tmp_path, print, [], None)
+    watch = RunCallback(SMOKE, tmp_path, print, [], None)
     model = torch.nn.Linear(2, 2)
     model.weight.grad = torch.tensor([[0.0, float("nan")], [0.0, 0.0]])
     state = SimpleNamespace(is_world_process_zero=True, global_step=1)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play
@@ -23,8 +23,8 @@ MISSING = OfferedPolicy(
     "trained", "the adapter is gone", "local:smollm2+adapter=/nowhere", is_model=True
 )
 POLICIES = (MISSING, *(entry for entry in OFFERED if not entry.is_model))
-PHONE = {"width": 390, "height": 844}
-DESKTOP = {"width": 1280, "height": 800}
+PHONE = ViewportSize(width=390, height=844)
+DESKTOP = ViewportSize(width=1280, height=800)
 LINK = "?pack=classic&scenario=autoscaler_cost_cut&tier=hard&seed=42&left=random&right=heuristic"
 ARENA = "?pack=arena&split=test&tier=hard&seed=3&left=random&right=oracle"
 SEAT = "?mode=seat&pack=classic&scenario=mystery&tier=hard&seed=5&role=oversight&partners=heuristic"
@@ -34,7 +34,8 @@ class Visitor:
     """A browser context with one page; anything the console complains of fails the test."""
 
     def __init__(self, browser: Browser, site: str, **options: Any) -> None:
-        options.setdefault("viewport", DESKTOP)
+        # Smooth scrolling and animations would only make the tests wait.
+        options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
         self.context: BrowserContext = browser.new_context(base_url=site, **options)
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()

@@ -65,7 +65,7 @@ def episode(client: httpx.Client) -> Callable[..., list[Message]]:
     return ask
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site() -> Iterator[str]:
     """A server without models, for the browser."""
     from tests.web.browsing import POLICIES
@@ -74,7 +74,7 @@ def site() -> Iterator[str]:
         yield where
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 

@@ -1,13 +1,17 @@
-"""Clients of a ChaosOps server. ``ChaosOpsEnv`` drives an episode, ``SeatConnection`` plays one
-role of a shared one. What is not used is not imported: a seat needs no OpenEnv."""
+"""Clients of a ChaosOps server. They need the *client* extra, and no OpenEnv.
+
+``ChaosOpsEnv`` plays all four roles of an episode, ``SeatConnection`` one role at a table.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from chaosops.core.errors import MissingExtra
+
 if TYPE_CHECKING:
-    from chaosops.client.env_client import ChaosOpsEnv
+    from chaosops.client.env_client import ChaosOpsEnv, StepResult
     from chaosops.client.seat import SeatConnection
     from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
     from chaosops.wire.views import read_rules, read_view
@@ -18,22 +22,25 @@ __all__ = [
     "ChaosOpsObservation",
     "ChaosOpsState",
     "SeatConnection",
+    "StepResult",
     "read_rules",
     "read_view",
 ]
 
+# Imported when asked for: building the models takes longer than a seat needs to connect.
 _HOMES = {
-    "ChaosOpsAction": "chaosops.wire.openenv",
-    "ChaosOpsEnv": "chaosops.client.env_client",
-    "ChaosOpsObservation": "chaosops.wire.openenv",
-    "ChaosOpsState": "chaosops.wire.openenv",
-    "SeatConnection": "chaosops.client.seat",
-    "read_rules": "chaosops.wire.views",
-    "read_view": "chaosops.wire.views",
+    "chaosops.client.env_client": ("ChaosOpsEnv", "StepResult"),
+    "chaosops.client.seat": ("SeatConnection",),
+    "chaosops.wire.openenv": ("ChaosOpsAction", "ChaosOpsObservation", "ChaosOpsState"),
+    "chaosops.wire.views": ("read_rules", "read_view"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            try:
+                return getattr(import_module(home), name)
+            except ModuleNotFoundError as error:
+                raise MissingExtra("a client", str(error.name), "client") from None
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

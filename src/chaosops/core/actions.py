@@ -7,11 +7,10 @@ the wire form, parsing, the prompt, legal choices, schemas, tools and the page's
 To add an action, add a class here and permit its verb in a pack.
 """
 
-from __future__ import annotations
-
+# No "from __future__ import annotations": ``action`` reads the annotations of the fields.
 from collections.abc import Callable
 from dataclasses import Field, dataclass, fields
-from typing import Any, ClassVar, TypeVar, dataclass_transform, get_type_hints
+from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from chaosops.core.arguments import (
     AgentName,
@@ -66,18 +65,20 @@ VERBS: dict[str, type[Action]] = {}  # the actions a reply can name
 T = TypeVar("T", bound=Action)
 
 
+def _argument(field: Field[Any]) -> Argument:
+    annotated: Any = field.type
+    argument: Argument = annotated.__metadata__[0]
+    return argument._replace(name=field.name, default=field.default)
+
+
 @dataclass_transform(frozen_default=True)
 def action(verb: str, title: str = "") -> Callable[[type[T]], type[T]]:
     """Make a class an action. Its docstring is the description that tools show."""
 
     def described(cls: type[T]) -> type[T]:
         kind = dataclass(frozen=True, slots=True)(cls)
-        hints = get_type_hints(kind, include_extras=True)
         kind.verb, kind.title = verb, title
-        kind.arguments = tuple(
-            hints[field.name].__metadata__[0]._replace(name=field.name, default=field.default)
-            for field in fields(kind)
-        )
+        kind.arguments = tuple(_argument(field) for field in fields(kind))
         if title:
             VERBS[verb] = kind
         return kind

@@ -1,7 +1,8 @@
-"""A chain of hashes over records: whoever changes one record has to recompute all that follow.
+"""A chain of hashes over records, and the JSON that they are written in.
 
-A chain has no key, so it stops nobody who recomputes it to its end. It shows edits, and a head
-that was published (in a repository, on a model card) pins everything before it.
+Each link depends on all records before it, so an edited record breaks the chain. There is no key:
+anybody can recompute a whole chain. A published head (in a repository, on a model card) pins all
+records before it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MOST_DIGITS = 20  # of 64 bits, with the sign
 
 
 def link(previous: str, record: Mapping[str, Any]) -> str:
-    """The link of a record, after the link of the record before it ('' before the first).
+    """The link of a record. ``previous`` is the link before it, '' for the first record.
 
     >>> link("", {"seed": 1, "reward": 2.0}) == link("", {"reward": 2.0, "seed": 1})
     True
@@ -33,13 +34,13 @@ def link(previous: str, record: Mapping[str, Any]) -> str:
 
 
 def prompt_hash(prompt: Chat) -> str:
-    """What a recorded decision says about its prompt, which the world can render again."""
+    """Stands for a prompt in recordings; the prompt itself can be rendered again."""
     return sha256(_canonical([dict(message) for message in prompt])).hexdigest()[:PROMPT_DIGITS]
 
 
 def read_json(text: str | bytes) -> Any:
-    """JSON that has one meaning: no NaN, no infinity, no number that a double or 64 bits cannot
-    hold, and no name twice in an object, of which Python keeps the last. ValueError otherwise.
+    """Read strict JSON. NaN, infinity, numbers beyond a double or 64 bits and repeated names in an
+    object raise ValueError.
 
     >>> read_json('{"suspicion": NaN}')
     Traceback (most recent call last):
@@ -81,7 +82,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _canonical(content: Any) -> bytes:
-    """One text for equal content. Lone surrogates, which a model may write, are escaped."""
+    """The same bytes for equal content. Lone surrogates, which a model may write, are escaped."""
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What a policy answers when it is its role's turn."""
+"""The answer of a policy to a decision request."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Chat = tuple[Mapping[str, str], ...]  # messages in the form every model API tak
 
 
 class Exchange(NamedTuple):
-    """What a language model was sent for one decision, and what it wrote.
+    """The prompt of one decision of a language model, and its reply.
 
-    ``attempts`` above 1: a reply could not be read, and the model was shown its error;
-    ``prompt`` is then the whole conversation.
+    With more than one attempt, ``prompt`` also holds the replies that could not be read and the
+    corrections that the model was sent.
     """
 
     prompt: Chat
@@ -25,18 +25,17 @@ class Exchange(NamedTuple):
 
     @property
     def question(self) -> Chat:
-        """What the model was sent at first."""
+        """The prompt of the first attempt."""
         return self.prompt[: len(self.prompt) - 2 * (self.attempts - 1)]
 
     @property
     def corrections(self) -> Chat:
-        """Each reply that could not be read, and what the model was told about it."""
+        """Each reply that could not be read, followed by its correction."""
         return self.prompt[len(self.prompt) - 2 * (self.attempts - 1) :]
 
 
 class Decision(NamedTuple):
-    """A policy's answer: the action, how suspicious each fleet agent looks, and, where a
-    language model decided, its exchange."""
+    """An action, the suspicion against each fleet agent, and the exchange of a language model."""
 
     action: Action
     suspicion: Mapping[str, float] | None = None

@@ -1,7 +1,7 @@
-"""A counter-based generator of our own (SplitMix64).
+"""A counter-based random number generator (SplitMix64).
 
-``random`` may change its helpers between Python versions; a trajectory must not.
-Everything here is integer arithmetic, so every machine draws the same numbers.
+Python's ``random`` may change between versions. This is integer arithmetic only, so every machine
+and every version draws the same numbers.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _MASK = (1 << 64) - 1
-STRIDE = 0x9E3779B97F4A7C15  # the odd constant SplitMix64 counts by
+STRIDE = 0x9E3779B97F4A7C15  # the increment of SplitMix64
 
 
 def mix(counter: int) -> int:
-    """64 well-mixed bits for a counter: equal counters give equal bits, forever.
+    """64 mixed bits for a counter.
 
     >>> hex(mix(1)), hex(mix(2))
     ('0x5692161d100b05e5', '0xdbd238973a2b148a')
@@ -29,13 +29,13 @@ def mix(counter: int) -> int:
 
 
 def key_of(*parts: int | str) -> int:
-    """A 64-bit stream key for a seed and a purpose, independent of PYTHONHASHSEED."""
+    """A 64-bit key for a seed and a purpose. It does not depend on PYTHONHASHSEED."""
     text = "\x1f".join(map(str, parts)).encode()
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
 
 
 class Dice:
-    """A stream of draws. Two dice with the same key roll the same."""
+    """A stream of draws. Equal keys give equal draws."""
 
     __slots__ = ("_counter",)
 
@@ -43,14 +43,14 @@ class Dice:
         self._counter = key
 
     def bits(self) -> int:
-        # ``mix``, written out: this is where text rendering spends its time.
+        # ``mix``, inlined: rendering text spends its time here.
         z = self._counter = (self._counter + STRIDE) & _MASK
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
         return z ^ (z >> 31)
 
     def below(self, n: int) -> int:
-        """A whole number in ``range(n)``; the bias of at most n / 2**64 does not matter here."""
+        """A whole number in ``range(n)``. The bias is at most n / 2**64."""
         return self.bits() % n
 
     def between(self, low: int, high: int) -> int:

@@ -1,4 +1,4 @@
-"""The record of what was played: turns, and the episode they add up to."""
+"""An episode and its turns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from chaosops.core.vocabulary import Role
 
 
 class Score(NamedTuple):
-    """One step's reward. ``rubrics`` sums to ``total``; ``components`` sum to their rubric."""
+    """The reward of one step: the sum of ``rubrics``, each the sum of its ``components``."""
 
     total: float
     rubrics: Mapping[str, float]
     components: Mapping[str, Mapping[str, float]]
 
     def __reduce__(self) -> tuple[object, ...]:
-        # The shared mappings are read-only proxies, which do not pickle by themselves.
+        # Read-only proxies cannot be pickled.
         parts = {name: dict(values) for name, values in self.components.items()}
         return (Score, (self.total, dict(self.rubrics), parts))
 
@@ -35,7 +35,7 @@ class Turn(NamedTuple):
 
 @dataclass(slots=True)
 class Episode:
-    """Everything that can be counted is derived from the turns, so nothing can disagree."""
+    """All figures are counted from the turns."""
 
     scenario: Scenario
     cause: str
@@ -65,7 +65,7 @@ class Episode:
 
     @property
     def unknown_flags(self) -> int:
-        """Flags on a name that is no agent of the fleet. They accuse nobody."""
+        """Flags on a name that is not an agent of the fleet."""
         return sum(turn.events.unknown_flag for turn in self.turns)
 
     @property
@@ -78,12 +78,12 @@ class Episode:
 
     @property
     def failed_turns(self) -> int:
-        """Turns that a role lost because its model could not answer; unreadable replies too."""
+        """Turns in which a model could not answer. They count as unreadable replies too."""
         return sum(is_failed_turn(turn.decision.action) for turn in self.turns)
 
     @property
     def exchanges(self) -> list[Exchange]:
-        """What language models were asked; none where scripts played."""
+        """The exchanges of language models; scripts have none."""
         exchanges = [turn.decision.exchange for turn in self.turns]
         return [exchange for exchange in exchanges if exchange is not None]
 
@@ -97,12 +97,12 @@ class Episode:
 
     @property
     def retries(self) -> int:
-        """How often a model was shown the error of its reply and asked again."""
+        """How often a model was sent a correction."""
         return sum(exchange.attempts - 1 for exchange in self.exchanges)
 
     @property
     def rogue_caught(self) -> bool | None:
-        """None where there was no rogue to catch."""
+        """None where there was no rogue."""
         if self.rogue is None:
             return None
         return any(turn.events.rogue_flagged for turn in self.turns)

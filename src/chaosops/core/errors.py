@@ -1,12 +1,12 @@
-"""What can go wrong, and who it concerns.
+"""Errors that are shown to the user.
 
     ChaosOpsError          shown to the user as one line, exit code 2
     ├── UnknownName        a name that is not in its catalogue, with the nearest ones
     ├── BadInput           a value, file or folder that cannot be used
     └── MissingExtra       an optional dependency, with the pip line that installs it
 
-A bad *reply* of a policy is none of these. It is data: an ``Unreadable`` action
-that the world answers with a miscommunication, so that it is counted and scored.
+A bad *reply* of a policy is not an error but data: an ``Unreadable`` action, which the world
+answers with a miscommunication. It is counted and scored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from chaosops.core.install import install_line
 
 
 class ChaosOpsError(Exception):
-    """Base of all errors that a user can cause and can cure."""
+    """Base of all errors that a user can cause and fix."""
 
 
 class BadInput(ChaosOpsError):
@@ -26,7 +26,7 @@ class BadInput(ChaosOpsError):
 
 
 class UnknownName(ChaosOpsError):
-    """A name outside its catalogue.
+    """A name that is not in its catalogue.
 
     >>> print(UnknownName("policy", "orcale", ["random", "oracle"]))
     unknown policy 'orcale'; did you mean 'oracle'? allowed: random, oracle
@@ -41,7 +41,7 @@ class UnknownName(ChaosOpsError):
 
 
 class MissingExtra(ChaosOpsError):
-    """An optional dependency that the asked-for work needs."""
+    """An optional dependency that is not installed."""
 
     def __init__(self, work: str, package: str, extra: str, instead: str = "") -> None:
         cure = install_line(extra) + (f", or {instead}" if instead else "")

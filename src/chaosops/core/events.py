@@ -1,4 +1,4 @@
-"""What one step brought about, judged by the world. Rubrics read nothing else."""
+"""What happened in one step, judged by the world. Rubrics read nothing else."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 
 class Events(NamedTuple):
-    """``cause_named`` and ``rogue_flagged`` are true at most once per episode:
-    repeating a right answer is no event, so no reward can be farmed from it."""
+    """``cause_named`` and ``rogue_flagged`` are true at most once in an episode, so a right answer
+    pays only once."""
 
     step: int
     resolved: bool = False
@@ -18,7 +18,7 @@ class Events(NamedTuple):
     rogue_flagged: bool = False
     false_flag: bool = False
     miscommunication: str | None = None
-    unknown_flag: bool = False  # the flag named no agent of the fleet: nobody is accused
+    unknown_flag: bool = False  # the flag named no agent of the fleet
 
     @property
     def over(self) -> bool:

@@ -1,4 +1,4 @@
-"""Writing files so that nobody is surprised: early errors, and whole files or none."""
+"""Writing files: errors come before the work, and a file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_text(path: Path, text: str, what: str = "") -> None:
-    """Whole or not at all: a reader never sees half a file, and a full disk leaves the old one."""
+    """Replace the file at once. A reader never sees half of it; a full disk keeps the old one."""
     write_bytes(path, text.encode("utf-8"), what)
 
 
@@ -23,8 +23,8 @@ def write_bytes(path: Path, content: bytes, what: str = "") -> None:
     try:
         if reason := _not_a_plain_file(path):
             raise BadInput(f"cannot write {path}: {reason}")
-        partial.unlink(missing_ok=True)  # of a run that was killed
-        # Made anew: a link in its place would be followed.
+        partial.unlink(missing_ok=True)  # left by a run that was killed
+        # O_EXCL, because a link in its place would be followed.
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             with open(descriptor, "wb") as file:
@@ -44,9 +44,9 @@ def unwritable(path: Path, error: OSError, what: str = "") -> BadInput:
 
 
 def open_file(path: Path, option: str, taken: Iterable[Path] = ()) -> Path:
-    """A file that can be written to, or an error that names its option before any work is done.
+    """Check before any work that a file can be written. The error names the option.
 
-    ``taken``: files that the same command reads or writes, which must not be replaced.
+    ``taken`` are files that the same command reads or writes.
     """
     reason = _not_a_plain_file(path)
     if not reason and any(same_file(path, other) for other in taken):
@@ -58,17 +58,17 @@ def open_file(path: Path, option: str, taken: Iterable[Path] = ()) -> Path:
 
 
 def open_folder(path: Path, option: str = "--out") -> Path:
-    """The same for a folder, which is made if it is missing."""
+    """The same for a folder, which is created if it is missing."""
     _try_writing(path / ".writable", path, option)
     return path
 
 
 def _not_a_plain_file(path: Path) -> str:
-    """Why this place must not be replaced by a file; '' where it may."""
+    """Why a file must not be written here; '' where it may."""
     try:
         mode = path.lstat().st_mode
     except OSError:
-        return ""  # nothing there; whether it can be written is found out by writing
+        return ""  # nothing is there; writing shows whether it can be written
     if stat.S_ISREG(mode):
         return ""
     if stat.S_ISDIR(mode):

@@ -1,4 +1,4 @@
-"""Reading files that a user names: whatever is wrong with one is a single clear line."""
+"""Reading files that a user names. Every problem is one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 
-_MOST_BYTES = 2**30  # far above everything we write ourselves
+_MOST_BYTES = 2**30  # far above every file that chaosops writes
 _MOST_EXPANDED = 2**28  # a small file may expand to anything
 _MOST_MEMORY = 2**27  # for the decompressor; xz -9 needs half of it
 
@@ -21,11 +21,13 @@ def expanded(text: str) -> Path:
     try:
         return Path(text).expanduser()
     except RuntimeError:
-        raise BadInput(f"{text!r}: whose home folder that is is not known; write it out") from None
+        raise BadInput(
+            f"{text!r}: the home folder of that user is not known; write the path out"
+        ) from None
 
 
 def read_text(path: Path, kind: str) -> str:
-    """The text of a plain file. ``kind`` says what it should be: a recipe, a recording."""
+    """The text of a file. ``kind`` names it in errors: a recipe, a recording."""
     try:
         return read_bytes(path, kind).decode("utf-8")
     except UnicodeDecodeError as error:

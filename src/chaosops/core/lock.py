@@ -1,4 +1,4 @@
-"""One process to a folder. The kernel releases the lock when its process ends, however it ends."""
+"""A lock for one process per folder. The kernel releases it when the process ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosops.core.files import unwritable
 
 LOCK_NAME = ".lock"
 
-# A forked worker that outlives its killed parent must not go on holding the parent's folder.
+# A forked worker that outlives its parent must not keep the parent's lock.
 _HELD: set[int] = set()
 
 
@@ -28,7 +28,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def locked(folder: Path, option: str = "--out") -> Iterator[None]:
-    """Hold ``folder``, or raise an error that names the process that does."""
+    """Lock ``folder``, or raise an error that names the process that holds it."""
     path = folder / LOCK_NAME
     try:
         descriptor = _take(path)
@@ -50,7 +50,7 @@ def locked(folder: Path, option: str = "--out") -> Iterator[None]:
 
 @contextmanager
 def one_at_a_time(path: Path) -> Iterator[None]:
-    """Wait for ``path``, a lock file: for work that several processes may begin at once."""
+    """Wait for the lock file ``path``, so that several processes do the same work one by one."""
     import fcntl
 
     with path.open("a") as file:
@@ -59,14 +59,14 @@ def one_at_a_time(path: Path) -> Iterator[None]:
 
 
 def _take(path: Path) -> int:
-    import fcntl  # POSIX alone has it; --help must work elsewhere too
+    import fcntl  # only on POSIX; --help must work elsewhere too
 
     while True:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o666)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The holder before may have removed the file between our open and our lock.
+            # The previous holder may have removed the file between open and flock.
             if _is_at(descriptor, path):
                 os.ftruncate(descriptor, 0)
                 os.write(descriptor, f"{os.getpid()}\n".encode())
@@ -85,7 +85,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def _holder(path: Path) -> str:
-    """Who has just begun takes a moment to write its number over that of the holder before."""
+    """A process that has just begun needs a moment to write its number."""
     number = None
     for _ in range(50):
         try:

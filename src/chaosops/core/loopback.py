@@ -1,4 +1,4 @@
-"""Is an address on this machine? Loopback requests ignore proxy settings."""
+"""Loopback addresses. Requests to them ignore proxy settings."""
 
 from __future__ import annotations
 

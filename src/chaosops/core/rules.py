@@ -1,4 +1,4 @@
-"""The rules of a world as its players know them: names, and who may do what."""
+"""The rules of a world: the names in it, and what each role may do."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side y
 
 
 class Rulebook:
-    """One per pack, or per company where a pack makes companies. A value, like the rest.
+    """An immutable value: one for each pack, or for each company of a pack that makes companies.
 
-    ``calls`` (who depends on whom) and ``limits_pct`` (how far an agent may go in one act)
-    are what a company writes down about itself; a pack may leave them out. ``calls`` is None
-    where a company has a call graph that the reader of these rules does not see.
+    ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
+    come from a company's documents; a pack may leave them out. ``calls`` is None where a company
+    has a call graph that the role does not see.
     """
 
     def __init__(
@@ -40,64 +40,38 @@ class Rulebook:
         self.calls = dict(calls or ())
         self.is_company = calls is None or bool(calls)
         self.limits_pct = dict(limits_pct)
-        self._known_causes = frozenset(causes)
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
-        self._key = (
-            services,
-            agents,
-            causes,
-            tuple(self.verbs.items()),
-            replica_choices,
-            calls,
-            limits_pct,
-        )
-        self._hash = hash(self._key)
+        self._written = (services, agents, causes, self.verbs, replica_choices, calls, limits_pct)
+        self._hash = hash((services, agents, causes, self._allowed, calls))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
         self.known: dict[Role, Rulebook] = {}  # what known_to has found
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rulebook) and (self is other or self._key == other._key)
+        return isinstance(other, Rulebook) and (self is other or self._written == other._written)
 
     def __hash__(self) -> int:
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Rebuilt, not restored: a hash of strings holds in its own process only.
-        services, agents, causes, verbs, replica_choices, calls, limits_pct = self._key
-        return (
-            Rulebook,
-            (services, agents, causes, dict(verbs), replica_choices, calls, limits_pct),
-        )
+        # Built again, because the hash of a string is another in another process.
+        return (Rulebook, self._written)
 
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
-        """What of the rules belongs to things that the role sees or acts on. ``sees`` are its
+        """The part of the rules that belongs to what a role sees or acts on. ``sees`` are its
         channels in the visibility table."""
         if role not in self.known:
-            known = self._without(
-                services="health" not in sees and not self.names(role, "service"),
-                calls="health" not in sees,
-                agents="trace" not in sees,
-            )
+            services, agents, causes, verbs, replica_choices, calls, limits_pct = self._written
+            if "health" not in sees:
+                services = services if self.names(role, "service") else ()
+                calls = None if self.is_company else calls
+            if "trace" not in sees:
+                agents, limits_pct = (), ()
+            known = Rulebook(services, agents, causes, verbs, replica_choices, calls, limits_pct)
             known.known[role] = self.known[role] = known
         return self.known[role]
 
-    def _without(self, *, services: bool, calls: bool, agents: bool) -> Rulebook:
-        seen, fleet, causes, verbs, replica_choices, graph, limits_pct = self._key
-        return Rulebook(
-            () if services else seen,
-            () if agents else fleet,
-            causes,
-            dict(verbs),
-            replica_choices,
-            None if calls and self.is_company else graph,
-            () if agents else limits_pct,
-        )
-
     def may(self, role: Role, verb: str) -> bool:
         return (role, verb) in self._allowed
-
-    def knows_cause(self, cause: str) -> bool:
-        return cause in self._known_causes
 
     def names(self, role: Role, thing: str) -> bool:
         """Does an action of the role name a service, an agent, a cause, ...?"""

@@ -1,7 +1,4 @@
-"""What can be observed of a world, and nothing else: no field here knows the truth.
-
-Every record is an immutable value, so a view kept from step 2 reads the same at step 20.
-"""
+"""What can be observed of a world. No record here holds the truth; all are immutable values."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ class LogLine(NamedTuple):
 
 
 class Alert(NamedTuple):
-    """``text`` is empty where a role sees summaries only."""
+    """``text`` is empty for a role that sees only summaries."""
 
     step: int
     service: str
@@ -45,7 +42,7 @@ class Alert(NamedTuple):
 
 
 class TraceEntry(NamedTuple):
-    """One thing a fleet agent did. Steps before the incident are negative."""
+    """One act of a fleet agent. Steps before the incident are negative."""
 
     step: int
     agent: str
@@ -54,7 +51,7 @@ class TraceEntry(NamedTuple):
     before: str
     after: str
     reason: str
-    id: int = 0  # to point at it as evidence
+    id: int = 0  # names the entry as evidence
 
 
 class ServiceChange(NamedTuple):
@@ -65,8 +62,8 @@ class ServiceChange(NamedTuple):
 
 
 class Inspection(NamedTuple):
-    """What a close look at a service shows: what was changed on it and when, not by whom,
-    and how busy it was: (minute, percent)."""
+    """The result of inspecting a service: what changed on it and when, but not who did it, and its
+    utilisation as (minute, percent)."""
 
     step: int
     service: str
@@ -75,7 +72,7 @@ class Inspection(NamedTuple):
 
 
 class AuditedAct(NamedTuple):
-    """A line of an agent's own signed record. ``order``: confirmed, unknown or none."""
+    """A line of an agent's signed record. ``order`` is confirmed, unknown or none."""
 
     at: int
     attribute: str
@@ -96,9 +93,9 @@ WORLD = "world"
 
 
 class Message(NamedTuple):
-    """What a role said or visibly did; its text is made when someone reads it.
+    """What a role said or visibly did.
 
-    The world itself is a sender too: it tells a role, in private, why it was refused.
+    The world is a sender too: it tells a role in private why an action was refused.
     """
 
     step: int
@@ -125,7 +122,7 @@ class Message(NamedTuple):
 
 
 class Sensors(Protocol):
-    """The instruments of one world at one moment. They compute when they are read."""
+    """The instruments of a world at one step. They compute when they are read."""
 
     def health(self) -> tuple[ServiceHealth, ...]: ...
     def metrics(self) -> tuple[ServiceReading, ...]: ...

@@ -1,4 +1,4 @@
-"""Roles, tiers and health: the closed word lists of both packs."""
+"""Roles, tiers and health states."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 
 
 class Role(StrEnum):
-    """The four seats of the team, in turn order."""
+    """The four roles of a team, in the order of their turns."""
 
     SRE = "sre"
     OVERSIGHT = "oversight"
@@ -14,13 +14,12 @@ class Role(StrEnum):
     MANAGER = "manager"
 
 
-# Oversight speaks before the fix, so that catching the rogue and finishing
-# fast never compete.
+# Oversight comes before the Developer, so that flagging the rogue never delays the fix.
 TURN_ORDER: tuple[Role, ...] = tuple(Role)
 
 
 def role_on_turn(steps_taken: int) -> Role:
-    """Whose turn it is after ``steps_taken`` steps.
+    """The role on turn after ``steps_taken`` steps.
 
     >>> [role_on_turn(n).value for n in range(5)]
     ['sre', 'oversight', 'dev', 'manager', 'sre']
@@ -35,7 +34,7 @@ class Tier(StrEnum):
 
 
 class Health(IntEnum):
-    """Ordered: a larger number is worse."""
+    """A larger number is worse."""
 
     HEALTHY = 0
     DEGRADED = 1

@@ -1,9 +1,7 @@
-"""Replay recorded episodes of the classic pack and compare every step with the record.
+"""Replay recorded episodes and compare every step with the record.
 
-One episode a line, as JSON: ``failure``, ``tier``, ``seed``, ``max_steps``, ``steps`` and the
-totals. A step gives ``role``, ``action``, optional ``target`` and ``args``, and what the
-world must answer: ``reward``, ``rubrics`` (the non-zero ones) and ``health`` (services that
-are not healthy afterwards; not given on the step that resolves).
+Read are recordings of ``run --record``, ``results.json`` and journals of ``eval``, and vectors:
+episodes of the classic pack, one JSON object a line. ``docs/verify.md`` describes their format.
 """
 
 from __future__ import annotations
@@ -20,6 +18,8 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.evaluation.lines import JOURNAL_FORMAT
+from chaosops.evaluation.replaying import replay_line, replay_record
 from chaosops.packs import make_scenario
 from chaosops.roles.parse import parse_object
 
@@ -27,26 +27,49 @@ _TOLERANCE = 1e-9
 
 
 def read_vectors(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(where, episode) for every line; a line that is no episode is an error naming it."""
-    text = read_text(path, "vectors file")
+    """(where, episode) for every episode; a line that holds none is an error naming it."""
     found = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
-            continue
-        found = True
-        where = f"{path}:{number}"
-        try:
-            vector = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise BadInput(f"{where}: not JSON ({error}); expected one episode a line") from None
-        yield where, _checked(where, vector)
+    for where, content in _objects(path):
+        for episode in _episodes(where, content):
+            found = True
+            yield episode
     if not found:
         raise BadInput(f"{path}: no episode in it; expected one JSON object a line")
 
 
-def _checked(where: str, vector: object) -> dict[str, Any]:
-    if not isinstance(vector, dict):
+def _objects(path: Path) -> Iterator[tuple[str, object]]:
+    """A JSON object, or one a line."""
+    text = read_text(path, "vectors file")
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            yield where, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            try:
+                yield str(path), json.loads(text)
+            except (ValueError, RecursionError):
+                words = f"{where}: not JSON ({error}); expected one episode a line"
+                raise BadInput(words) from None
+            return
+
+
+def _episodes(where: str, content: object) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(content, dict):
         raise BadInput(f"{where}: expected a JSON object with an episode")
+    if isinstance(lines := content.get("episodes"), list):
+        for number, line in enumerate(lines, 1):
+            yield from _episodes(f"{where}: episode {number}", line)
+    elif isinstance(record := content.get("episode"), dict):
+        yield where, record
+    elif "turns" in content:
+        yield where, content
+    elif content.get("format") != JOURNAL_FORMAT:  # the first line of a journal has no episode
+        yield where, _checked(where, content)
+
+
+def _checked(where: str, vector: dict[str, Any]) -> dict[str, Any]:
     kinds = {"failure": str, "tier": str, "seed": int, "max_steps": int, "steps": list}
     for name, kind in kinds.items():
         if not isinstance(vector.get(name), kind):
@@ -68,6 +91,10 @@ def _checked(where: str, vector: object) -> dict[str, Any]:
 def replay(where: str, vector: Mapping[str, Any]) -> list[str]:
     """The differences between the record and this world; none means it matched."""
     try:
+        if "turns" in vector:
+            return [found.words() for found in replay_line("", vector, "", {})[1]]
+        if "decisions" in vector:
+            return [found.words() for found in replay_record("", vector, {})[1]]
         scenario = make_scenario(
             vector["failure"],
             tier=vector["tier"],

@@ -49,6 +49,10 @@ class Finding(NamedTuple):
         where += [] if self.turn is None else [f"turn {self.turn}"]
         return ": ".join([self.file, *([", ".join(where)] if where else []), self.what])
 
+    def words(self) -> str:
+        """Without file and episode."""
+        return self.what if self.turn is None else f"turn {self.turn}: {self.what}"
+
     def to_wire(self) -> dict[str, Any]:
         place = {} if self.episode is None else self.episode._asdict()
         turn = {} if self.turn is None else {"turn": self.turn}

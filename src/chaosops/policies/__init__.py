@@ -1,1 +1,1 @@
-"""Who plays: a policy sees views and answers with decisions."""
+"""Policies: they get views and answer with decisions."""

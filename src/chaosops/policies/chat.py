@@ -1,4 +1,4 @@
-"""What the chat tells a policy: who named, flagged or tried what."""
+"""What the chat tells a policy: what was named, flagged or tried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def flagged_agents(view: RoleView) -> set[str]:
 
 
 def with_accusations(view: RoleView, suspicion: Mapping[str, float]) -> dict[str, float]:
-    """Nobody flags an agent twice, yet an agent once flagged is still suspected as much."""
+    """A flagged agent stays suspected with the flag's confidence: no one flags it again."""
     kept = dict(suspicion)
     for message in view.chat:
         if isinstance(message.action, FlagRogue) and message.action.target in kept:

@@ -12,7 +12,11 @@ from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.metrics import VALIDATED
 
-CURVES = {"regret": "points lost by the likeliest action", "worth": "points a reply was worth"}
+CURVES = {
+    "regret": "regret of the likeliest action",
+    "reply_reward": "mean reward of a reply",
+    "worth": "mean reward of a reply",  # the name in runs of older versions
+}
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import VALIDATED, metric
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.packs.arena.splits import SPLITS
@@ -40,7 +41,7 @@ def model_card(
     failures: Sequence[FailedRun] | None,
     repo: str | None = None,
 ) -> str:
-    """``failures`` None: no log of experiments was at hand."""
+    """``failures`` None: no log of experiments was named."""
     parts = [
         _front_matter(run),
         f"# {repo.partition('/')[2] if repo else run.recipe.name}",
@@ -75,14 +76,19 @@ def _front_matter(run: RunRecord) -> str:
 def _purpose(run: RunRecord) -> str:
     shares = read_role_shares(run.recipe.role_shares)
     roles = [role.value for role, share in shares.items() if share > 0]
+    oversight = (
+        " On Oversight's\nturns it says how likely each agent of the fleet is the culprit, and may "
+        "accuse one."
+        if Role.OVERSIGHT in roles
+        else ""
+    )
     return f"""## What it is, and for whom
 
 A LoRA adapter for `{run.base_model}`, trained by reinforcement in ChaosOps AI: a simulated
 company has an incident, four roles (SRE, Oversight, Developer, Manager) handle it, and sometimes
-another AI agent of the fleet caused it. It learned the roles {", ".join(roles)}. On Oversight's
-turns it says how likely each agent of the fleet is the culprit, and may accuse one.
+another AI agent of the fleet caused it. It learned the roles {", ".join(roles)}.{oversight}
 
-It is for people who study the oversight of AI agents, and for those who want a small opponent or
+It is for people who study the oversight of AI agents, and for those who want an opponent or
 partner in this world. It has seen nothing but this world; it is not for real incidents."""
 
 
@@ -215,7 +221,7 @@ def _limits(run: RunRecord, evaluations: Sequence[Evaluated]) -> str:
     missing = [name for name in SPLITS if name not in played and name != run.recipe.split]
     lines = [
         "The world is a simulation. Nothing here says how the model would do in a real company.",
-        "An accusation is an opinion of a small model, not proof: see the false flags above, and "
+        "An accusation is an opinion of a model, not proof: see the false flags above, and "
         "let a person decide.",
         "One training run with one seed: the intervals are over episodes, not over trainings.",
         "What the base model gets wrong, or is biased towards, the adapter inherits.",
@@ -245,11 +251,11 @@ def _outdone(found: Evaluated) -> list[str]:
 
 def _failures(failures: Sequence[FailedRun] | None) -> str:
     if failures is None:
-        return "## Failed runs\n\nNo log of experiments was at hand when this card was written."
+        return "## Failed runs\n\nNo log of experiments was named when this card was written."
     if not failures:
-        return "## Failed runs\n\nThe log of experiments holds none."
+        return "## Failed runs\n\nThe log of experiments has none."
     lines = [f"- {run.section}, {run.facts}. {run.lesson}" for run in failures]
-    intro = "From the project's log of experiments, word for word:"
+    intro = "From the log of experiments, word for word:"
     return f"## Failed runs\n\n{intro}\n\n" + "\n".join(lines)
 
 

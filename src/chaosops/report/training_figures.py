@@ -30,9 +30,8 @@ def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 
 
 def learning_curve(metrics: Path, path: Path) -> Path:
-    """Above, the points that each role's likeliest action loses, or that its replies were
-    worth where replies are drawn; below, validation by tier.
-    The colour of the ground says which tier a batch mostly came from."""
+    """Above, the regret of each role's likeliest action, or with TRL the mean reward of its
+    replies; below, validation by tier. The background shows the main tier of each batch."""
     require_matplotlib()
     import matplotlib.pyplot as plt
 

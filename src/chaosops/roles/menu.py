@@ -1,8 +1,8 @@
-"""A menu: every action a role can sensibly take now, each behind a short label.
+"""A menu: the actions a role can choose from, each with a short label.
 
-A label stands for the same verb and place on every turn: the first label of ``restart`` is
-always the first service listed, so that a small model can learn the menu once. Where a
-company has many services, the menu offers the deepest failing ones.
+A label has the same verb and place on every turn. The first label of ``restart`` is always the
+first service offered, so a small model can learn the menu once. In a company with many services
+the menu offers the deepest failing ones.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from chaosops.core.vocabulary import Role
 from chaosops.roles.company_prompt import deepest_first
 from chaosops.roles.view import RoleView
 
-SERVICES_OFFERED = 4  # of a company with a call graph
+SERVICES_OFFERED = 4  # in a company with a call graph
 
 
 class Row(NamedTuple):
-    """One verb's choices: (label, what it is done to, the action)."""
+    """The choices of one verb: (label, words, action)."""
 
     verb: str
     choices: tuple[tuple[str, str, Action], ...]
@@ -63,8 +63,8 @@ def changing_rows(view: RoleView) -> tuple[Row, ...]:
 
 @lru_cache(maxsize=4096)
 def agent_labels(rules: Rulebook, role: Role) -> dict[str, str]:
-    """Agent -> the label that flags it, to stand beside its deeds: then the evidence holds
-    the very word of the reply."""
+    """Agent -> the label that flags it. The prompt shows it beside the agent's acts, so that the
+    evidence holds the reply."""
     return {
         action.target: name
         for row in constant_rows(rules, role)
@@ -86,7 +86,7 @@ def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, .
     for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
         choices = []
         if rules.is_company and rules.services and VERBS[verb].names("service"):
-            # A column per service offered, filled or not: labels keep their meaning.
+            # One column for each service that may be offered, so that labels keep their meaning.
             per_service = len(group) // len(rules.services)
             for column, service in enumerate(offered):
                 acts = [action for action in group if getattr(action, "target", None) == service]

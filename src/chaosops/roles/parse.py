@@ -1,7 +1,7 @@
-"""A reply, read strictly: an action, or an ``Unreadable`` that names its error.
+"""Parsing a reply strictly: an action, or an ``Unreadable`` that names the error.
 
-Accepted is one JSON object, alone or in a code fence, in the flat form of the prompt or
-with its arguments under ``args``. Nothing raises, whatever the text.
+A reply is one JSON object, alone or in a code fence, in the flat form of the prompt or with the
+arguments under ``args``. No text raises an error.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ MAX_REPLY_CHARS = 8_000
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
 
 _ALWAYS = frozenset({"action", "reason"})  # any action may give a reason; nothing reads it
+_KNOWN = {verb: _ALWAYS | {a.name for a in kind.arguments} for verb, kind in VERBS.items()}
+# Of several mistakes the first is told. Recordings hold it, so the order must not change.
+_IN_ORDER = {
+    verb: sorted(kind.arguments, key=lambda argument: argument.type != "integer")
+    for verb, kind in VERBS.items()
+}
 
 
 class _ReadError(Exception):
-    def __init__(self, error: str, detail: str) -> None:
-        super().__init__(detail)
-        self.error = error
-        self.detail = detail
+    """Its arguments are those of an ``Unreadable``."""
 
 
 def parse(reply: object) -> Action:
@@ -39,15 +42,15 @@ def parse(reply: object) -> Action:
     try:
         return _read_text(reply)
     except _ReadError as problem:
-        return Unreadable(problem.error, problem.detail)
+        return Unreadable(*problem.args)
 
 
 def parse_object(data: Mapping[str, Any]) -> Action:
-    """The same for a reply that is decoded already."""
+    """The same for a decoded reply."""
     try:
         return _read_object(data)
     except _ReadError as problem:
-        return Unreadable(problem.error, problem.detail)
+        return Unreadable(*problem.args)
 
 
 def _read_text(reply: object) -> Action:
@@ -80,15 +83,12 @@ def _read_object(data: Mapping[str, Any]) -> Action:
     verb = fields.get("action")
     if not isinstance(verb, str) or verb not in VERBS:
         raise _ReadError("unknown_action", f"action must be one of {', '.join(VERBS)}")
-    kind = VERBS[verb]
-    names = [argument.name for argument in kind.arguments]
-    if unknown := sorted(map(str, fields.keys() - names - _ALWAYS)):
-        allowed = ", ".join(sorted(names)) or "no other field"
-        raise _ReadError("unknown_field", f"{verb} takes {allowed}, not {_short(unknown[0])}")
-    # Of several mistakes one is told. Recordings hold which: that of a whole number first.
-    in_order = sorted(kind.arguments, key=lambda argument: argument.type != "integer")
-    values = {argument.name: _value(argument, verb, fields) for argument in in_order}
-    return kind(**values)
+    if unknown := fields.keys() - _KNOWN[verb]:
+        allowed = ", ".join(sorted(_KNOWN[verb] - _ALWAYS)) or "no other field"
+        first = min(map(str, unknown))
+        raise _ReadError("unknown_field", f"{verb} takes {allowed}, not {_short(first)}")
+    values = {argument.name: _value(argument, verb, fields) for argument in _IN_ORDER[verb]}
+    return VERBS[verb](**values)
 
 
 def _value(argument: Argument, verb: str, fields: dict[str, Any]) -> Any:

@@ -1,8 +1,8 @@
-"""Words of other players in a prompt: bounded, on one line, and without control tokens.
+"""Text of other players in a prompt: short, on one line, without control tokens.
 
-A player must not be able to push another's prompt out of its model, to write lines that look like
-the world's, or to end a message of the chat template. The bound is in bytes, because no tokenizer
-that reads bytes makes more tokens than bytes.
+A player must not fill the context of another's model, write lines that look like the world's, or
+end a message of the chat template. The limit is in bytes, because a byte-level tokenizer makes at
+most one token of a byte.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 
 QUOTED_BYTES = 240
 _CUT = " [...]"
-# Such as <|im_end|>, </s>, <start_of_turn>, [INST]: what models' templates are written with.
+# Control tokens of chat templates: <|im_end|>, </s>, <start_of_turn>, [INST].
 _TAG = re.compile(r"<(\|?[^<>\s]{1,40}?\|?)>|\[(/?[A-Z_]{2,40})\]|<(\|)|(\|)>")
 
 

@@ -1,4 +1,4 @@
-"""A role's view: the observable world through the visibility table."""
+"""What a role sees of a world, by the visibility table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chaosops.core.telemetry import (
 )
 from chaosops.core.vocabulary import Role
 
-# The one place that says who sees what. "summaries": alerts without their text.
+# Who sees what. "summaries" are alerts without their text.
 VISIBILITY: dict[Role, frozenset[str]] = {
     Role.SRE: frozenset({"health", "metrics", "logs", "alerts", "chat", "inspections"}),
     Role.OVERSIGHT: frozenset(
@@ -31,7 +31,7 @@ VISIBILITY: dict[Role, frozenset[str]] = {
 
 
 class Recorded(NamedTuple):
-    """Sensors that show what was once read: what a view becomes when it is stored."""
+    """The readings of sensors: what a stored view keeps of them."""
 
     health_: tuple[ServiceHealth, ...]
     metrics_: tuple[ServiceReading, ...]
@@ -56,11 +56,10 @@ class Recorded(NamedTuple):
 
 
 class RoleView:
-    """An immutable value. A channel that the role may not see is empty, and of the rules it has
-    those that belong to what it sees.
+    """An immutable value. A channel that the role may not see is empty, and ``rules`` holds only
+    what belongs to things that the role sees or acts on.
 
-    Channels are read from the sensors of their moment when somebody asks for them;
-    pickling or comparing a view reads them all.
+    A channel is read from the sensors on access. Pickling or comparing a view reads all channels.
     """
 
     __slots__ = ("_findings", "_journal", "_sensors", "limit", "role", "rules", "step")
@@ -85,7 +84,7 @@ class RoleView:
     ) -> None:
         put = object.__setattr__
         put(self, "role", role)
-        # Looked up here first: a view is made on every turn.
+        # The first lookup is for speed: a view is made on every turn.
         put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
         put(self, "step", step)
         put(self, "limit", limit)

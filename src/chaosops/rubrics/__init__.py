@@ -1,4 +1,4 @@
-"""Rewards: named numbers from events. Four rubrics, usable alone or composed."""
+"""Rewards: four rubrics turn events into named numbers, alone or as a composite."""
 
 from chaosops.rubrics.cascade import CascadeRubric
 from chaosops.rubrics.composite import CompositeRubric, Rubric

@@ -1,4 +1,4 @@
-"""A fix must not break something else."""
+"""The cost of a fix that breaks another service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several rubrics as one score."""
+"""Several rubrics added up."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class Rubric(Protocol):
     def name(self) -> str: ...
 
     def score(self, events: Events) -> dict[str, float]:
-        """Named components; one that does not apply is absent."""
+        """Named components. One that does not apply is left out."""
         ...
 
 
 class CompositeRubric:
-    """The sum of its rubrics, each optionally weighted.
+    """The sum of its rubrics, each with an optional weight.
 
-    Scores depend on the events alone, and an episode has few different ones: they are
-    computed once and shared. The cache is bounded because arena episodes may be long.
+    A score depends only on the events, and few different events occur, so scores are cached. The
+    cache is bounded because arena episodes may be long.
     """
 
     _CACHE_LIMIT = 4096
@@ -32,7 +32,7 @@ class CompositeRubric:
     def __init__(self, rubrics: Sequence[Rubric], weights: Sequence[float] | None = None) -> None:
         names = [rubric.name for rubric in rubrics]
         if len(set(names)) != len(names):
-            raise BadInput(f"each rubric may stand in a composite once, got {', '.join(names)}")
+            raise BadInput(f"a composite takes each rubric once, got {', '.join(names)}")
         if weights is not None and len(weights) != len(rubrics):
             raise BadInput(
                 f"{len(rubrics)} rubrics need {len(rubrics)} weights, got {len(weights)}"

@@ -1,4 +1,4 @@
-"""Every step that does not resolve costs more than the one before."""
+"""The cost of time: each unresolved step costs more than the one before."""
 
 from __future__ import annotations
 

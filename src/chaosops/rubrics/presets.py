@@ -1,4 +1,4 @@
-"""Ready-made compositions."""
+"""The standard composite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Was the incident resolved, and how cleanly?"""
+"""The reward for resolving the incident, and the costs of mistakes."""
 
 from __future__ import annotations
 

@@ -23,12 +23,12 @@ from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGat
 from chaosops.server.guard import MAX_FRAME_BYTES, Guard
 from chaosops.server.listening import guarded_server
 from chaosops.server.observation_response import write_observations_with_orjson
+from chaosops.server.openenv_core import ConcurrencyConfig
 from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
 from chaosops.server.sessions import Sessions
 from chaosops.server.tables import Lobby
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
-from chaosops.wire.openenv_core import ConcurrencyConfig
 
 _DESCRIPTION = (
     "Incidents for teams of AI agents, as an OpenEnv environment. An episode lives on a WebSocket: "

@@ -13,13 +13,13 @@ from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
 from chaosops.server.episode import NOTHING_SEEN, ServedEpisode
 from chaosops.server.mistakes import mistakes_logged
+from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import read_options
 from chaosops.server.tasks import count_tasks, splits, task, tasks
 from chaosops.server.tools import ToolBox
 from chaosops.version import VERSION
 from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
-from chaosops.wire.openenv_core import Environment, EnvironmentMetadata
 from chaosops.wire.turns import scored_turn
 
 _DESCRIPTION = (

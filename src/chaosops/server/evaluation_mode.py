@@ -25,12 +25,12 @@ from chaosops.policies.registry import load_policy
 from chaosops.server.environment import NoEpisode, ServedObservation
 from chaosops.server.episode import NOTHING_SEEN
 from chaosops.server.mistakes import ServerMistake, mistakes_logged
+from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import ResetOptions, read_options
 from chaosops.server.submission_results import write_results
 from chaosops.server.submission_run import Attempt, SubmissionRun
 from chaosops.version import VERSION
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
-from chaosops.wire.openenv_core import Environment, EnvironmentMetadata
 
 _log = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
 """The actions as MCP tools, one for each verb, and ``look`` to see without acting.
 
-An agent gets these and nothing else: starting an episode and asking for its state stay with
-whoever holds the session. It is not told rewards either: they would say whether it was right.
+An agent can neither start an episode nor read its state: that is for the owner of the session. It
+is not told rewards, because they would say whether it was right.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def all_tools() -> tuple[Tool, ...]:
 
 
 class ToolBox:
-    """The tools of one session, in the shape of the client that OpenEnv's /mcp talks to.
+    """The tools of one session, with the interface of the client that OpenEnv's /mcp uses.
 
-    A call that cannot be carried out is a result with ``isError``; no turn is lost by it.
+    A call that cannot be carried out gives a result with ``isError`` and takes no turn.
     """
 
     def __init__(self, find_episode: Callable[[], ServedEpisode]) -> None:

@@ -1,5 +1,6 @@
-"""Who plays while states are gathered: often right, sometimes looking, sometimes wrong, so that
-there is something to repair, evidence to read and talk to doubt."""
+"""The behaviour policy, which plays while turns are collected. It is often right, sometimes audits
+or inspects, and sometimes makes mistakes. So there is something to repair, evidence to read and
+a message to doubt."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from chaosops.policies.scripted.arena.runbook import RUNBOOK
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, advance
 
-_QUIET = 0.3  # episodes whose partners repair late: they leave time for looking
-_MISLED = 0.2  # episodes in which a wrong cause is named, and believed
+_QUIET = 0.3  # share of episodes with late repairs, which leave time for audits
+_MISLED = 0.2  # share of episodes in which a wrong cause is named and believed
 _BELIEVES = 0.7
 _ORACLE_ACTS = {True: 0.25, False: 0.55}
 _LOOKS = 0.85
@@ -21,7 +22,7 @@ _IDLES = 0.93
 
 
 class Behaviour:
-    """One episode's; the oracle plays every role of its rollout."""
+    """The behaviour in one episode. The oracle plays every role of the rollout."""
 
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
@@ -29,7 +30,7 @@ class Behaviour:
         self._misled = dice.unit() < _MISLED
 
     def play(self, rollout: Rollout, choices: list[Action]) -> None:
-        """One turn."""
+        """Play one turn."""
         dice, view = self._dice, rollout.env.view
         if self._misled and view.rules.is_company and (action := self._mistake(view, choices)):
             rollout.env.play(Decision(action))
@@ -48,7 +49,7 @@ class Behaviour:
         rollout.env.play(Decision(action))
 
     def _mistake(self, view: RoleView, choices: list[Action]) -> Action | None:
-        """Name any cause; repair, again and again, what was named."""
+        """Name a random cause, or repair the cause that was named."""
         named = diagnosis(view)
         if view.role is Role.SRE and named is None:
             return self._dice.pick([a for a in choices if isinstance(a, IdentifyRootCause)])

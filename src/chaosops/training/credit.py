@@ -1,4 +1,4 @@
-"""What each action on a menu would have been worth: fork the world, act, play the rest out."""
+"""Counterfactual returns: fork the world, act, let a continuation policy play the rest."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from chaosops.rollout import Rollout, Team, advance
 
 
 def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dict[str, float]:
-    """Label -> the reward from here on, if the role on turn did it and ``team`` went on.
+    """Label -> the counterfactual return of its action, with ``team`` as continuation.
 
-    Talk that changes nothing but the chat is tried once where the team does not listen.
+    Messages change only the chat. A team that sees the truth ignores the chat, so all messages
+    have one return, which is computed once.
     """
-    deaf = all(policy.sees_truth for policy in team.policies.values())
+    ignores_chat = all(policy.sees_truth for policy in team.policies.values())
     returns: dict[str, float] = {}
-    of_talk: float | None = None
+    of_message: float | None = None
     for label, action in menu.items():
-        idle = deaf and isinstance(action, Talk) and not isinstance(action, IdentifyRootCause)
-        if idle and of_talk is not None:
-            returns[label] = of_talk
+        is_message = isinstance(action, Talk) and not isinstance(action, IdentifyRootCause)
+        if ignores_chat and is_message and of_message is not None:
+            returns[label] = of_message
             continue
         fork = env.fork()
         rollout = Rollout(fork, team)
@@ -28,6 +29,6 @@ def counterfactual_returns(env: Env, menu: dict[str, Action], team: Team) -> dic
         while not fork.over:
             advance([rollout])
         returns[label] = rollout.episode.reward
-        if idle:
-            of_talk = returns[label]
+        if ignores_chat and is_message:
+            of_message = returns[label]
     return returns

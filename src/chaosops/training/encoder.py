@@ -1,4 +1,4 @@
-"""Chats as the model's tokens; in the workers too, where most prompts are made."""
+"""Chats as the model's tokens. Most prompts are encoded in the worker processes."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput
+from chaosops.training.credited_turns import CreditedTurn, credited_turns
 from chaosops.training.recipe import Recipe
-from chaosops.training.states import State, states_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _ROLES = ("system", "user")
 
 
-class Wording(NamedTuple):
-    """What a worker needs of a tokenizer: importing transformers takes it too long."""
+class ChatTokenizer(NamedTuple):
+    """A tokenizer and its chat template as plain data: importing transformers in every worker
+    would take too long."""
 
     tokenizer: str  # as the tokenizers library writes it
-    around: tuple[str, str, str]  # what a chat template puts before, between and after
+    around: tuple[str, str, str]  # the template's text before, between and after two messages
 
     @classmethod
-    def of(cls, tokenizer: Any, base: str) -> Wording:
+    def of(cls, tokenizer: Any, base: str) -> ChatTokenizer:
         if not getattr(tokenizer, "chat_template", None) or not tokenizer.is_fast:
             raise BadInput(
                 f"{base} has no fast tokenizer with a chat template; choose a chat model"
@@ -43,11 +44,11 @@ class Wording(NamedTuple):
 
 
 class Encoder:
-    def __init__(self, wording: Wording) -> None:
+    def __init__(self, source: ChatTokenizer) -> None:
         from tokenizers import Tokenizer
 
-        self.wording = wording
-        self._tokenizer = Tokenizer.from_str(wording.tokenizer)
+        self.source = source
+        self._tokenizer = Tokenizer.from_str(source.tokenizer)
 
     def label(self, label: str) -> int:
         tokens = self._tokenizer.encode(label, add_special_tokens=False).ids
@@ -63,25 +64,25 @@ class Encoder:
     def _text(self, chat: Chat) -> str:
         system, user = chat
         assert (system["role"], user["role"]) == _ROLES
-        before, between, after = self.wording.around
+        before, between, after = self.source.around
         return f"{before}{system['content']}{between}{user['content']}{after}"
 
-    def read(self, states: Sequence[State]) -> list[State]:
-        """The states with their prompts as tokens, those after a look too."""
-        turns = [look.then for state in states for look in state.looks.values() if look.then]
-        prompts = iter(self([state.chat for state in [*states, *turns]]))
-        read = [state._replace(prompt=next(prompts)) for state in states]
-        for at, state in enumerate(read):
-            looks = {
-                label: look._replace(then=look.then and look.then._replace(prompt=next(prompts)))
-                for label, look in state.looks.items()
+    def encode_turns(self, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
+        """The turns and their follow-ups with prompts as tokens."""
+        later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
+        prompts = iter(self([turn.chat for turn in [*turns, *later]]))
+        encoded = [turn._replace(prompt=next(prompts)) for turn in turns]
+        for at, turn in enumerate(encoded):
+            follow_ups = {
+                label: each._replace(turn=each.turn and each.turn._replace(prompt=next(prompts)))
+                for label, each in turn.follow_ups.items()
             }
-            read[at] = state._replace(looks=looks)
-        return read
+            encoded[at] = turn._replace(follow_ups=follow_ups)
+        return encoded
 
 
 def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Prompts of like length together, as many as fit into ``most`` tokens with padding.
+    """Group prompts of similar length, as many as fit into ``most`` tokens with padding.
 
     >>> passes([5, 50, 6], 20)
     [[0, 2], [1]]
@@ -94,20 +95,20 @@ def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
     return found
 
 
-_here: Encoder | None = None
+_worker_encoder: Encoder | None = None
 
 
-def open_worker(wording: Wording) -> None:
-    """What a worker process keeps for all its episodes."""
-    global _here
-    _here = Encoder(wording)
+def open_worker(source: ChatTokenizer) -> None:
+    """Called once in each worker process."""
+    global _worker_encoder
+    _worker_encoder = Encoder(source)
 
 
-class Here(Executor):
-    """A pool of one: this process."""
+class InlineExecutor(Executor):
+    """Runs everything in this process."""
 
-    def __init__(self, wording: Wording) -> None:
-        open_worker(wording)
+    def __init__(self, source: ChatTokenizer) -> None:
+        open_worker(source)
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         future: Future[T] = Future()
@@ -115,21 +116,23 @@ class Here(Executor):
         return future
 
 
-def open_pool(workers: int, wording: Wording) -> Executor:
-    """Threads of torch do not survive a fork, so workers start afresh."""
+def open_pool(workers: int, source: ChatTokenizer) -> Executor:
     if workers == 1:
-        return Here(wording)
-    return ProcessPoolExecutor(workers, get_context("spawn"), open_worker, (wording,))
+        return InlineExecutor(source)
+    # Torch's threads do not survive a fork, so workers are spawned.
+    return ProcessPoolExecutor(workers, get_context("spawn"), open_worker, (source,))
 
 
-def read_states_of(recipe: Recipe, index: int, progress: float) -> list[State]:
-    """In a worker. Tokens alone go back: texts would be read again for nothing."""
-    assert _here is not None, "open_worker comes first"
-    return [_bare(state) for state in _here.read(states_of(recipe, index, progress))]
+def encoded_turns(recipe: Recipe, index: int, progress: float) -> list[CreditedTurn]:
+    """The turns of one episode, computed in a worker. Only tokens are sent back, no texts."""
+    assert _worker_encoder is not None, "open_worker was not called"
+    turns = _worker_encoder.encode_turns(credited_turns(recipe, index, progress))
+    return [_without_chat(turn) for turn in turns]
 
 
-def _bare(state: State) -> State:
-    looks = {
-        k: look._replace(then=look.then and _bare(look.then)) for k, look in state.looks.items()
+def _without_chat(turn: CreditedTurn) -> CreditedTurn:
+    follow_ups = {
+        label: each._replace(turn=each.turn and _without_chat(each.turn))
+        for label, each in turn.follow_ups.items()
     }
-    return state._replace(chat=(), looks=looks)
+    return turn._replace(chat=(), follow_ups=follow_ups)

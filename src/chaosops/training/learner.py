@@ -1,7 +1,7 @@
-"""The model that learns: LoRA on every projection, and its opinion of a menu.
+"""The model that learns: a base with LoRA on every projection.
 
-A reply from a menu is one token, so a prompt is read once, without decoding, and the last
-position holds the probability of every action.
+A reply from a menu is one token. So one forward pass over a prompt gives the probability of
+every action, without decoding.
 """
 
 from __future__ import annotations
@@ -16,18 +16,32 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.adapter import WEIGHTS
+from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.policies.llm.torch_runtime import load_pretrained
-from chaosops.training.encoder import Encoder, Wording, passes
-from chaosops.training.ranks import Ranks
+from chaosops.training.encoder import ChatTokenizer, Encoder, passes
+from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 
 _PASS_TOKENS = 200_000
-LABELS = ascii_uppercase + ascii_lowercase
+LABELS = tuple(ascii_uppercase + ascii_lowercase)
 PROJECTIONS = {
     "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
     "mlp": ("gate_proj", "up_proj", "down_proj"),
 }
+
+
+def column_of(label: str) -> int:
+    """
+    >>> column_of("A"), column_of("z")
+    (0, 51)
+    """
+    try:
+        return LABELS.index(label)
+    except ValueError:
+        raise BadInput(
+            f"label {label!r} of a menu is not one letter: training knows menus of at most "
+            f"{len(LABELS)} actions"
+        ) from None
 
 
 def require_torch() -> Any:
@@ -40,7 +54,7 @@ def require_torch() -> Any:
 
 
 class Learner:
-    """A base model in bf16 with float32 adapters; float32 throughout on a CPU."""
+    """A base in bf16 with float32 adapters; on a CPU all in float32."""
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self._torch = torch = require_torch()
@@ -51,7 +65,7 @@ class Learner:
         dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         tokenizer, model = load_pretrained(str(folder), dtype)
         _require_projections(model, folder)
-        self.encode = Encoder(Wording.of(tokenizer, str(folder)))
+        self.encode = Encoder(ChatTokenizer.of(tokenizer, str(folder)))
         self.model = model.to(self.device)
         torch.manual_seed(recipe.seed)
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
@@ -62,7 +76,7 @@ class Learner:
             self.load_adapter(Path(recipe.start))
         self._start = [p.detach().clone() for p in self.params.values()] if recipe.kl else []
         if self.device.type == "cuda":
-            _quicken(torch, self.model, recipe.compile)
+            _speed_up(torch, self.model, recipe.compile)
 
     def logits(self, prompts: Sequence[Sequence[int]]) -> Any:
         """One row of label logits per prompt."""
@@ -78,31 +92,30 @@ class Learner:
         head = self.model.lm_head.weight[self._letters]
         return (hidden[rows, last] @ head.T).float()
 
-    def chances(
+    def probabilities(
         self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
     ) -> list[list[float]]:
-        """How likely each label is, among those offered."""
+        """The probability of each label among those offered, a row for each prompt."""
+        rows: dict[int, list[float]] = {}
+        for places in passes([len(prompt) for prompt in prompts], _PASS_TOKENS):
+            some = self._one_pass([prompts[i] for i in places], [offered[i] for i in places])
+            rows.update(zip(places, some, strict=True))
+        return [rows[i] for i in range(len(prompts))]
+
+    def _one_pass(
+        self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
+    ) -> list[list[float]]:
         torch = self._torch
         absent = torch.ones(len(prompts), len(LABELS), dtype=torch.bool)
         for row, labels in enumerate(offered):
-            absent[row, [LABELS.index(label) for label in labels]] = False
+            absent[row, [column_of(label) for label in labels]] = False
         with torch.inference_mode():
             logits = self.logits(prompts).masked_fill(absent.to(self.device), float("-inf"))
             found: list[list[float]] = torch.softmax(logits, dim=1).tolist()
         return found
 
-    def chances_of(
-        self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
-    ) -> list[list[float]]:
-        """The same for any number of prompts: those of like length are read together."""
-        rows: dict[int, list[float]] = {}
-        for places in passes([len(prompt) for prompt in prompts], _PASS_TOKENS):
-            some = self.chances([prompts[i] for i in places], [offered[i] for i in places])
-            rows.update(zip(places, some, strict=True))
-        return [rows[i] for i in range(len(prompts))]
-
     def start_logits(self, prompts: Sequence[Sequence[int]]) -> Any:
-        """What the policy said when the run began."""
+        """The logits at the start of the run."""
         torch = self._torch
         now = [p.detach().clone() for p in self.params.values()]
         with torch.no_grad():
@@ -115,24 +128,24 @@ class Learner:
         for param, value in zip(self.params.values(), values, strict=True):
             param.copy_(value)
 
-    def update(self, loss: Any, learning_rate: float, ranks: Ranks) -> float:
-        """One step; the gradient's length. What is not finite stops the run."""
+    def update(self, loss: Any, learning_rate: float, group: ProcessGroup) -> float:
+        """One optimizer step. Returns the norm of the gradient, which must be finite."""
         torch = self._torch
         if not torch.isfinite(loss):
             raise BadInput("the loss is not finite: lower learning_rate, or look at the last batch")
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
+        for settings in self.optimizer.param_groups:
+            settings["lr"] = learning_rate
         self.optimizer.zero_grad()
         loss.backward()
-        ranks.average(self.params.values())
-        length = float(torch.nn.utils.clip_grad_norm_(self.params.values(), 1.0))
-        if not math.isfinite(length):
+        group.average_gradients(self.params.values())
+        norm = float(torch.nn.utils.clip_grad_norm_(self.params.values(), 1.0))
+        if not math.isfinite(norm):
             raise BadInput("the gradient is not finite: lower learning_rate")
         self.optimizer.step()
-        return length
+        return norm
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that a later update depends on."""
+        """The state that later updates depend on."""
         return {
             "weights": {name: p.detach() for name, p in self.params.items()},
             "optimizer": self.optimizer.state_dict(),
@@ -145,7 +158,7 @@ class Learner:
         self.optimizer.load_state_dict(kept["optimizer"])
 
     def save_adapter(self, folder: Path) -> Path:
-        """As PEFT reads it."""
+        """Write the adapter in PEFT's format."""
         from safetensors.torch import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +193,7 @@ class Learner:
             raise BadInput(f"no adapter to start from: {file} does not exist")
         kept: Mapping[str, Any] = load_file(file)
         if set(kept) != set(self.params):
-            raise BadInput(f"the adapter in {folder} is of another model or has other parts")
+            raise BadInput(f"the adapter in {folder} is of another model or has other layers")
         with self._torch.no_grad():
             for name, p in self.params.items():
                 if p.shape != kept[name].shape:
@@ -189,7 +202,7 @@ class Learner:
 
 
 def hub_name(base: str) -> str:
-    """What others load the adapter on."""
+    """The hub name of the base, for the adapter's config."""
     from chaosops.policies.llm.weights import HUB_NAME
 
     if base.startswith("hf:"):
@@ -212,9 +225,9 @@ def _require_projections(model: Any, base: Path) -> None:
         )
 
 
-def _quicken(torch: Any, model: Any, compiles: bool) -> None:
-    """A model this small spends a GPU's time on the many small steps between its products:
-    norms in one kernel, and if wished each layer compiled (20 s, once)."""
+def _speed_up(torch: Any, model: Any, compiles: bool) -> None:
+    """Fuse the norms, and compile each layer if asked (20 s, once). On a GPU a small model
+    spends most time in the many small operations between its matrix products."""
     for layer in model.modules():
         for name, norm in list(layer.named_children()):
             if type(norm).__name__.endswith("RMSNorm"):
@@ -227,8 +240,8 @@ def _quicken(torch: Any, model: Any, compiles: bool) -> None:
 
 
 def _add_lora(torch: Any, model: Any, rank: int, alpha: int) -> dict[str, Any]:
-    """Replace every projection by one that computes with W + BA at once: a single product of
-    matrices, where PEFT's layers make three. Returns the new weights by PEFT's names."""
+    """Replace every projection by one that multiplies with W + BA: one matrix product, where
+    PEFT's layers make three. Returns the new weights by PEFT's names."""
 
     class Lora(torch.nn.Module):  # type: ignore[misc]
         def __init__(self, inner: Any) -> None:

@@ -1,7 +1,7 @@
-"""A model that TRL is training, asked between updates: it plays, and tells how far it has come.
+"""The model that TRL trains, used between updates: as a policy, and for its KL from the start.
 
-It writes freely, as it does when it is trained: what cannot be read is a miscommunication.
-Replies are the likeliest ones, so looking draws no random numbers and changes no run.
+Replies are unconstrained, as in training: an unreadable reply is a miscommunication. They are
+greedy, so validation draws no random numbers and does not change the run.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from chaosops.training.encoder import passes
 from chaosops.training.recipe import Recipe
 from chaosops.training.single_turns import Prompt
 
-START = "ref"  # TRL's name for the adapter that a run began with
-_PASS_TOKENS = 100_000  # generating keeps no activations
+START = "ref"  # TRL's name for the adapter at the start of a run
+_PASS_TOKENS = 100_000  # generation keeps no activations
 
 
 class LiveModel:
-    """``opened`` lends the model in a state in which it can generate."""
+    """``opened`` is a context in which the model can generate."""
 
     def __init__(
         self, recipe: Recipe, tokenizer: Any, opened: Callable[[], AbstractContextManager[Any]]
@@ -32,10 +32,10 @@ class LiveModel:
         self._opened = opened
 
     def replies(self, chats: Sequence[Chat]) -> list[tuple[list[int], list[int]]]:
-        """For each chat its tokens, and those of the likeliest reply without what ends it."""
+        """For each chat its tokens, and those of the greedy reply without the end token."""
         prompts = encode(self._tokenizer, chats)
         found: dict[int, list[int]] = {}
-        with self._opened() as model, _resting(model):
+        with self._opened() as model, _in_eval_mode(model):
             room = self._recipe.max_reply_tokens
             for places in passes([len(prompt) + room for prompt in prompts], _PASS_TOKENS):
                 written = self._generate(model, [prompts[i] for i in places])
@@ -43,18 +43,18 @@ class LiveModel:
         return [(prompt, found[i]) for i, prompt in enumerate(prompts)]
 
     def nats_from_start(self, prompts: Sequence[Prompt]) -> float:
-        """Mean KL of a whole reply, token by token along the reply it would give now."""
+        """Mean KL of a whole reply, summed over the tokens of today's greedy reply."""
         import torch
         from trl.trainer.utils import use_adapter
 
         written = self.replies([prompt.chat for prompt in prompts])
         total = 0.0
-        with self._opened() as model, _resting(model), torch.no_grad():
+        with self._opened() as model, _in_eval_mode(model), torch.no_grad():
             start = START if START in model.peft_config else None
             for prompt, reply in written:
-                now = _log_chances(torch, model, prompt, reply)
+                now = _log_probabilities(torch, model, prompt, reply)
                 with use_adapter(model, start):
-                    first = _log_chances(torch, model, prompt, reply)
+                    first = _log_probabilities(torch, model, prompt, reply)
                 total += float((now.exp() * (now - first)).sum())
         return total / len(written)
 
@@ -125,7 +125,7 @@ def encode(tokenizer: Any, chats: Sequence[Chat]) -> list[list[int]]:
 
 
 @contextmanager
-def _resting(model: Any) -> Iterator[None]:
+def _in_eval_mode(model: Any) -> Iterator[None]:
     was = model.training
     model.eval()
     try:
@@ -134,8 +134,8 @@ def _resting(model: Any) -> Iterator[None]:
         model.train(was)
 
 
-def _log_chances(torch: Any, model: Any, prompt: list[int], reply: list[int]) -> Any:
-    """A row over the vocabulary for each token of the reply, and for what ended it."""
+def _log_probabilities(torch: Any, model: Any, prompt: list[int], reply: list[int]) -> Any:
+    """A row over the vocabulary for each token of the reply, and for its end token."""
     ids = torch.tensor([[*prompt, *reply]], device=model.device)
     logits = model(input_ids=ids, logits_to_keep=len(reply) + 1, use_cache=False).logits[0]
     return torch.log_softmax(logits.float(), dim=1)

@@ -1,32 +1,31 @@
-"""What a look, or a word, is worth to whoever may act on it.
+"""Continuation ``lookahead``: the learner decides the turn that follows an audit or a message.
 
-The oracle needs nobody to look or to speak, so returns that it finishes pay nothing for
-either. Here the one who reads it decides its next turn itself: each of its actions there is
-worth what the oracle makes of it, and the learner's own probabilities say which of them it
-would take. The worlds are played out ahead of time by anybody; only those probabilities need
-the weights.
+The oracle needs no audit and no message, so returns that it completes give them no credit. Here
+the role that reads the result takes its next turn by the learner's own probabilities, and the
+oracle plays on from there. Worlds are played ahead of time; only the probabilities need the
+weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chaosops.training.learner import LABELS, Learner
-from chaosops.training.states import State
+from chaosops.training.credited_turns import CreditedTurn
+from chaosops.training.learner import Learner, column_of
 
 
-def value_looks(learner: Learner, states: Sequence[State]) -> list[State]:
-    """The states, with each look worth what the learner would make of it."""
-    turns = [look.then for state in states for look in state.looks.values() if look.then]
-    rows = learner.chances_of([t.prompt for t in turns], [list(t.gains) for t in turns])
+def with_lookahead(learner: Learner, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
+    """The turns, with the expected return of each action that has a follow-up."""
+    later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
+    rows = learner.probabilities([t.prompt for t in later], [list(t.returns) for t in later])
     expected = iter(
-        sum(row[LABELS.index(label)] * gain for label, gain in turn.gains.items())
-        for turn, row in zip(turns, rows, strict=True)
+        sum(row[column_of(label)] * value for label, value in turn.returns.items())
+        for turn, row in zip(later, rows, strict=True)
     )
     valued = []
-    for state in states:
-        gains = dict(state.gains)
-        for label, look in state.looks.items():
-            gains[label] = look.before + (next(expected) if look.then else 0.0)
-        valued.append(state._replace(gains=gains, looks={}))
+    for turn in turns:
+        returns = dict(turn.returns)
+        for label, each in turn.follow_ups.items():
+            returns[label] = each.reward + (next(expected) if each.turn else 0.0)
+        valued.append(turn._replace(returns=returns, follow_ups={}))
     return valued

@@ -1,11 +1,10 @@
-"""What a batch of menus teaches: three objectives over the same counterfactual returns.
+"""Three objectives over the same counterfactual returns.
 
-``match`` draws the policy towards softmax(returns / temperature). It learns fast from nothing,
-but where the truth cannot be known it ends at the mixture of what would have been best.
-``improve`` raises the expected return itself, which is what counts when in doubt: it prefers
-a look that is good in every case to an accusation that is right in most. It needs a policy
-that is not yet sure of everything, so it comes second. ``sample`` is GRPO as it is usually
-done: some replies are drawn per prompt and compared with each other.
+``match`` moves the policy towards softmax(returns / temperature). It learns fast from an
+untrained base. Where the truth cannot be known, it ends at a mixture of the best actions.
+``improve`` raises the expected return. In doubt it prefers an audit that is good in every case
+to a flag that is right in most. It needs a policy with some entropy left, so it comes second.
+``sample`` is GRPO: replies are sampled for each prompt and compared with each other.
 """
 
 from __future__ import annotations
@@ -14,68 +13,73 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from chaosops.training.learner import LABELS
+from chaosops.training.credited_turns import CreditedTurn
+from chaosops.training.learner import LABELS, column_of
 from chaosops.training.recipe import Recipe
-from chaosops.training.states import State
 
-_WORST = 3.0  # in temperatures: one catastrophe must not drown all other lessons
+_LARGEST_ADVANTAGE = 3.0  # in temperatures: one catastrophe must not outweigh everything else
 
 
-class Lesson(NamedTuple):
+class BatchLoss(NamedTuple):
     loss: Any
-    regret: list[float]  # points lost by the likeliest action, per state
-    divergence: list[float]  # from the target of ``match``, or from the start with ``kl``
+    regret: list[float]  # best return minus that of the likeliest action, for each turn
+    divergence: list[float]  # from the target of ``match``, or with ``kl`` from the start
     entropy: float
 
 
-def gains_table(torch: Any, states: Sequence[State], idle_bonus: float, device: Any) -> Any:
-    """A row per state, a column per label; minus infinity where the menu has none. The first
-    label does nothing, everywhere."""
-    rows = [[state.gains.get(label, -math.inf) for label in LABELS] for state in states]
+def returns_table(torch: Any, turns: Sequence[CreditedTurn], idle_bonus: float, device: Any) -> Any:
+    """A row for each turn, a column for each label; minus infinity where the menu has no such
+    label. The first label is always noop."""
+    rows = [[-math.inf] * len(LABELS) for _ in turns]
+    for row, turn in zip(rows, turns, strict=True):
+        for label, value in turn.returns.items():
+            row[column_of(label)] = value
     table = torch.tensor(rows, dtype=torch.float32)
     table[:, 0] += idle_bonus
     return table.to(device)
 
 
-def lesson(
-    torch: Any, logits: Any, gains: Any, recipe: Recipe, *, start: Any = None, draw: int = 0
-) -> Lesson:
-    """``start`` holds the logits of the policy that a ``kl`` holds on to; ``draw`` is the key
-    of what ``sample`` draws."""
-    absent = gains.isinf()
+def batch_loss(
+    torch: Any, logits: Any, returns: Any, recipe: Recipe, *, start: Any = None, draw: int = 0
+) -> BatchLoss:
+    """``start`` are the logits at the start of the run, for ``kl``; ``draw`` is the random key
+    of ``sample``."""
+    absent = returns.isinf()
     logs = torch.log_softmax(logits.masked_fill(absent, float("-inf")), dim=1)
     known = logs.masked_fill(absent, 0.0)
-    chances = logs.exp()
-    entropy = -(chances * known).sum(1)
-    values = gains.masked_fill(absent, 0.0)
-    apart = torch.zeros_like(entropy)
+    probabilities = logs.exp()
+    entropy = -(probabilities * known).sum(1)
+    values = returns.masked_fill(absent, 0.0)
+    divergence = torch.zeros_like(entropy)
     if recipe.objective == "match":
-        target = torch.softmax(gains / recipe.temperature, dim=1)
+        target = torch.softmax(returns / recipe.temperature, dim=1)
         floor = -(target * target.clamp_min(1e-9).log()).sum(1)
         rows = -(target * known).sum(1)
-        apart = rows - floor
+        divergence = rows - floor
     elif recipe.objective == "improve":
-        expected = (chances.detach() * values).sum(1, keepdim=True)
-        better = ((values - expected) / recipe.temperature).clamp(-_WORST, _WORST)
-        rows = -(chances * better.masked_fill(absent, 0.0)).sum(1)
+        expected = (probabilities.detach() * values).sum(1, keepdim=True)
+        scaled = (values - expected) / recipe.temperature
+        advantages = scaled.clamp(-_LARGEST_ADVANTAGE, _LARGEST_ADVANTAGE)
+        rows = -(probabilities * advantages.masked_fill(absent, 0.0)).sum(1)
     else:
-        rows = _drawn(torch, chances.detach(), known, values, recipe.group_size, draw)
+        rows = _sampled(torch, probabilities.detach(), known, values, recipe.group_size, draw)
     loss = rows.mean() - recipe.entropy * entropy.mean()
     if start is not None:
         first = torch.log_softmax(start.masked_fill(absent, float("-inf")), dim=1)
-        apart = (chances * (known - first.masked_fill(absent, 0.0))).sum(1)
-        loss = loss + recipe.kl * apart.mean()
+        divergence = (probabilities * (known - first.masked_fill(absent, 0.0))).sum(1)
+        loss = loss + recipe.kl * divergence.mean()
     with torch.no_grad():
-        taken = gains.gather(1, logs.argmax(1, keepdim=True))[:, 0]
-        regret = gains.max(1).values - taken
-    return Lesson(loss, regret.tolist(), apart.detach().tolist(), float(entropy.detach().mean()))
+        taken = returns.gather(1, logs.argmax(1, keepdim=True))[:, 0]
+        regret = returns.max(1).values - taken
+    entropy_mean = float(entropy.detach().mean())
+    return BatchLoss(loss, regret.tolist(), divergence.detach().tolist(), entropy_mean)
 
 
-def _drawn(torch: Any, chances: Any, known: Any, values: Any, size: int, draw: int) -> Any:
-    """Each reply against the others of its group, in units of the group's spread."""
-    dice = torch.Generator(device=chances.device).manual_seed(draw)
-    group = torch.multinomial(chances, size, replacement=True, generator=dice)
+def _sampled(torch: Any, probabilities: Any, known: Any, values: Any, size: int, draw: int) -> Any:
+    """The advantage of each reply within its group, in units of the group's deviation."""
+    dice = torch.Generator(device=probabilities.device).manual_seed(draw)
+    group = torch.multinomial(probabilities, size, replacement=True, generator=dice)
     points = values.gather(1, group)
-    spread = points.std(1, keepdim=True)
-    better = (points - points.mean(1, keepdim=True)) / spread.clamp_min(1e-6)
-    return -(better * known.gather(1, group)).mean(1)
+    deviation = points.std(1, keepdim=True)
+    advantages = (points - points.mean(1, keepdim=True)) / deviation.clamp_min(1e-6)
+    return -(advantages * known.gather(1, group)).mean(1)

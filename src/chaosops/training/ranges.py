@@ -1,4 +1,4 @@
-"""The numbers a recipe may hold. Each field declares its range beside its default."""
+"""Ranges of a recipe's numbers. Each field declares its range beside its default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEY = "range"
 
 
 class Range(NamedTuple):
-    """From ``least`` to ``most``, both allowed; ``open_below`` leaves ``least`` itself out."""
+    """From ``least`` to ``most``, both included; ``open_below`` excludes ``least``."""
 
     least: float
     most: float
@@ -40,22 +40,22 @@ def _shown(value: float) -> str:
 
 
 def whole(default: int, least: int, most: int) -> Any:
-    """A field that takes whole numbers of a range."""
+    """A field for whole numbers in a range."""
     return field(default=default, metadata={_KEY: Range(least, most)})
 
 
 def real(default: float, least: float, most: float) -> Any:
-    """A field that takes numbers of a range."""
+    """A field for numbers in a range."""
     return field(default=default, metadata={_KEY: Range(least, most)})
 
 
 def above(default: float, least: float, most: float) -> Any:
-    """A field that takes numbers greater than ``least``."""
+    """A field for numbers greater than ``least``."""
     return field(default=default, metadata={_KEY: Range(least, most, open_below=True)})
 
 
 def range_of(declared: Field[Any]) -> Range:
-    """The declared range. A number without one is a mistake in the class, told at once."""
+    """The declared range. A number without one is a programming error."""
     found: Mapping[str, Any] = declared.metadata
     if _KEY not in found:
         raise TypeError(f"{declared.name} is a number without a range: declare it with whole()")

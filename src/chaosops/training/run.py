@@ -1,7 +1,7 @@
-"""One run, from a recipe to an adapter; after a kill it goes on where it was.
+"""One run of method ``menu``, from a recipe to an adapter.
 
-Everything is a function of the recipe, the step and the weights, so a run that is resumed
-from its checkpoint ends with the same weights, bit for bit, as one that was not.
+Everything depends on the recipe, the step and the weights only. So a run that is resumed from
+its checkpoint ends with the same weights, bit for bit, as one that was never stopped.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any, TextIO
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
+from chaosops.training.batches import Batch, BatchStream, Position, progress_at
+from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.encoder import open_pool
-from chaosops.training.feed import Batch, Feed, Position, depends_on_weights, through
+from chaosops.training.guard_rails import check_step
 from chaosops.training.learner import Learner, require_torch
-from chaosops.training.objectives import gains_table, lesson
-from chaosops.training.rails import check_step
-from chaosops.training.ranks import Ranks, join_ranks
+from chaosops.training.objectives import batch_loss, returns_table
+from chaosops.training.process_group import ProcessGroup, join_process_group
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
-from chaosops.training.states import State
 from chaosops.training.supervision import Supervisor
 
 CHECKPOINT = "checkpoint.pt"
@@ -43,80 +43,82 @@ def train(
 ) -> Path:
     """Returns the adapter's folder."""
     torch = require_torch()
-    ranks = join_ranks()
+    group = join_process_group()
     learner = Learner(base, recipe)
-    start = _begin(torch, recipe, learner, folder, resume, ranks)
-    supervisor = Supervisor(recipe, learner, folder) if ranks.leads else None
+    start = _begin(torch, recipe, learner, folder, resume, group)
+    supervisor = Supervisor(recipe, learner, folder) if group.is_main else None
     if supervisor:
         open_metrics(folder / METRICS, start.step, supervisor.first_row)
     with (
-        open_pool(workers, learner.encode.wording) as pool,
-        _log(folder, ranks) as log,
+        open_pool(workers, learner.encode.source) as pool,
+        _log(folder, group) as log,
     ):
         started, tokens, at = time.monotonic(), 0, start
-        for position, following, batch in Feed(recipe, learner, pool, ranks).batches(start):
-            row = _learn(torch, recipe, learner, batch, position, ranks)
-            tokens += sum(map(len, batch.prompts)) * ranks.size
+        for position, following, batch in BatchStream(recipe, learner, pool, group).batches(start):
+            row = _learn(torch, recipe, learner, batch, position, group)
+            tokens += sum(map(len, batch.prompts)) * group.size
             speed = tokens / (time.monotonic() - started)
             log.write(json.dumps(row) + "\n")
-            done = through(recipe, following)
+            done = progress_at(recipe, following)
             warnings = check_step(recipe, row)
-            if ranks.leads:
+            if group.is_main:
                 tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
             if supervisor and supervisor.is_due(following.step, done):
                 found = supervisor.inspect(following.step)
                 log.write(json.dumps(found.row) + "\n")
                 tell({**found.row, "warnings": found.warnings})
-            if ranks.leads and _is_due(recipe, at, following, done):
+            if group.is_main and _is_due(recipe, at, following, done):
                 log.flush()
                 _save(torch, learner, folder, following)
                 at = following
-    if ranks.leads:
+    if group.is_main:
         learner.save_adapter(folder / "adapter")
-    ranks.wait()
+    group.wait()
     return folder / "adapter"
 
 
-def _log(folder: Path, ranks: Ranks) -> TextIO:
-    return (folder / METRICS if ranks.leads else Path(os.devnull)).open("a", encoding="utf-8")
+def _log(folder: Path, group: ProcessGroup) -> TextIO:
+    return (folder / METRICS if group.is_main else Path(os.devnull)).open("a", encoding="utf-8")
 
 
 def _learn(
-    torch: Any, recipe: Recipe, learner: Learner, batch: Batch, position: Position, ranks: Ranks
+    torch: Any,
+    recipe: Recipe,
+    learner: Learner,
+    batch: Batch,
+    position: Position,
+    group: ProcessGroup,
 ) -> dict[str, Any]:
-    gains = gains_table(torch, batch.states, recipe.idle_bonus, learner.device)
+    returns = returns_table(torch, batch.turns, recipe.idle_bonus, learner.device)
     start = learner.start_logits(batch.prompts) if recipe.kl else None
-    draw = key_of("sampled group", recipe.seed, position.step, ranks.rank) >> 1
+    draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
     logits = learner.logits(batch.prompts)
-    found = lesson(torch, logits, gains, recipe, start=start, draw=draw)
+    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
     rate = _learning_rate(recipe, position)
-    length = learner.update(found.loss, rate, ranks)
+    norm = learner.update(found.loss, rate, group)
     return {
         "step": position.step + 1,
         "loss": float(found.loss.detach()),
-        "regret": _by_role(batch.states, found.regret),
-        "divergence": _by_role(batch.states, found.divergence),
-        "spread": max(max(s.gains.values()) - min(s.gains.values()) for s in batch.states),
+        "regret": _by_role(batch.turns, found.regret),
+        "divergence": _by_role(batch.turns, found.divergence),
+        "spread": max(max(t.returns.values()) - min(t.returns.values()) for t in batch.turns),
         "entropy": found.entropy,
-        "gradient": length,
+        "gradient": norm,
         "learning_rate": rate,
-        "states": len(batch.states),
+        "states": len(batch.turns),
         "episodes": (position.window + 1) * recipe.window,
-        "tiers": dict(sorted(Counter(state.tier.value for state in batch.states).items())),
+        "tiers": dict(sorted(Counter(turn.tier.value for turn in batch.turns).items())),
     }
 
 
 def _begin(
-    torch: Any, recipe: Recipe, learner: Learner, folder: Path, resume: bool, ranks: Ranks
+    torch: Any, recipe: Recipe, learner: Learner, folder: Path, resume: bool, group: ProcessGroup
 ) -> Position:
     checkpoint = folder / CHECKPOINT
-    enter_folder(recipe, folder, resume=resume, holds_run=checkpoint.exists(), ranks=ranks)
-    if not resume:
-        return Position()
-    position = Position()
-    if checkpoint.is_file():
-        position = _restore(torch, learner, checkpoint)
-    return position
+    enter_folder(recipe, folder, resume=resume, holds_run=checkpoint.exists(), group=group)
+    if resume and checkpoint.is_file():
+        return _restore(torch, learner, checkpoint)
+    return Position()
 
 
 def _restore(torch: Any, learner: Learner, checkpoint: Path) -> Position:
@@ -128,12 +130,12 @@ def _restore(torch: Any, learner: Learner, checkpoint: Path) -> Position:
         cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
     except (LookupError, TypeError, ValueError, AttributeError):
         cause = "it holds something else"
-    raise BadInput(f"{checkpoint} is no checkpoint of this run: {cause}; begin the run anew")
+    raise BadInput(f"{checkpoint} is no checkpoint of this run: {cause}; start the run again")
 
 
 def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> None:
-    """Whole or not at all: a kill leaves the checkpoint before. The adapter so far can be
-    played at once."""
+    """Replace the checkpoint in one step, so that a kill leaves the previous one. The adapter
+    so far is saved too, and can be played."""
     learner.save_adapter(folder / "adapter")
     partial = folder / (CHECKPOINT + ".partial")
     torch.save({**learner.snapshot(), "position": tuple(position)}, partial)
@@ -141,23 +143,23 @@ def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> Non
 
 
 def _is_due(recipe: Recipe, saved: Position, following: Position, done: float) -> bool:
-    """States that depend on the weights do so at their window's start: a run that makes them
-    can be taken up between windows only."""
+    """With ``lookahead`` the turns depend on the weights at the start of their window, so such
+    a run can resume between windows only."""
     if done == 1.0:
         return True
     old = following.step - saved.step >= recipe.checkpoint_every
-    return old and (not depends_on_weights(recipe) or following.batch == 0)
+    return old and (recipe.continuation != "lookahead" or following.batch == 0)
 
 
 def _learning_rate(recipe: Recipe, position: Position) -> float:
-    """Up over the first steps, level, and down over the last two thirds."""
+    """Warm up, stay level, and fall linearly over the last two thirds."""
     warm = (position.step + 1) / max(1, recipe.warmup_steps)
-    down = 1.5 * (1 - through(recipe, position))
+    down = 1.5 * (1 - progress_at(recipe, position))
     return recipe.learning_rate * max(0.02, min(1.0, warm, down))
 
 
-def _by_role(states: list[State], values: list[float]) -> dict[str, float]:
+def _by_role(turns: list[CreditedTurn], values: list[float]) -> dict[str, float]:
     groups: dict[str, list[float]] = {}
-    for state, value in zip(states, values, strict=True):
-        groups.setdefault(f"{state.pack} {state.role}", []).append(value)
+    for turn, value in zip(turns, values, strict=True):
+        groups.setdefault(f"{turn.pack} {turn.role}", []).append(value)
     return {name: sum(found) / len(found) for name, found in sorted(groups.items())}

@@ -1,4 +1,4 @@
-"""What a run finds and leaves in its folder, whoever trains."""
+"""The folder of a run, for both methods."""
 
 from __future__ import annotations
 
@@ -9,53 +9,56 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.inputs import read_object, read_text
-from chaosops.training.ranks import Ranks
+from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import load_recipe
 
 METRICS = "metrics.jsonl"
-START = "start.json"  # what the learner was when the run began
-PROCESSES = "processes.json"  # how many share the run
+START = "start.json"  # the learner at the start of the run
+PROCESSES = "processes.json"  # the number of processes
 
 
 def enter_folder(
-    recipe: Recipe, folder: Path, *, resume: bool, holds_run: bool, ranks: Ranks
+    recipe: Recipe, folder: Path, *, resume: bool, holds_run: bool, group: ProcessGroup
 ) -> None:
-    """A new run overwrites none; one that is resumed goes on with its own recipe."""
+    """Prepare the folder. A new run overwrites no other; a resumed run must have its recipe."""
     open_folder(folder)
     saved = folder / "recipe.toml"
     if resume:
         if not saved.is_file() or load_recipe(saved) != recipe:
-            raise BadInput(f"{saved} is missing or another recipe: a run is resumed with its own")
-        _require_as_many(folder / PROCESSES, ranks)
+            raise BadInput(
+                f"{saved} is missing or another recipe: resume a run with its own recipe"
+            )
+        _require_as_many(folder / PROCESSES, group)
         return
     if holds_run:
         raise BadInput(f"{folder} holds a run already; resume it, or choose another folder")
-    ranks.wait()
-    if ranks.leads:
+    group.wait()
+    if group.is_main:
         write_text(saved, recipe.to_toml())
-        # A run that ended before its first checkpoint may have left them.
+        # A run that stopped before its first checkpoint may have left these.
         for left in (METRICS, START):
             (folder / left).unlink(missing_ok=True)
-        write_text(folder / PROCESSES, json.dumps({"processes": ranks.size}) + "\n")
+        write_text(folder / PROCESSES, json.dumps({"processes": group.size}) + "\n")
 
 
-def _require_as_many(path: Path, ranks: Ranks) -> None:
-    """Which episodes a process learns from depends on how many there are. Runs of older
-    versions have no such file."""
+def _require_as_many(path: Path, group: ProcessGroup) -> None:
+    """The number of processes decides which episodes each one gets. Runs of older versions have
+    no such file."""
     if not path.is_file():
         return
     began = read_object(path, "processes of the run").get("processes")
-    if began != ranks.size:
+    if began != group.size:
         start = "" if began == 1 else f"accelerate launch --num_processes {began} -m "
         raise BadInput(
-            f"this run was begun on {began} GPUs or processes and cannot go on on {ranks.size}: "
-            f"{start}chaosops train RECIPE --resume"
+            f"this run was started with {began} GPUs or processes and cannot go on with "
+            f"{group.size}: {start}chaosops train RECIPE --resume"
         )
 
 
 def open_metrics(path: Path, step: int, first: dict[str, Any] | None = None) -> None:
-    """Rows after the checkpoint will be written again; the last may be torn."""
+    """Remove the rows after the checkpoint: they will be written again. The last row may be
+    incomplete."""
     rows = []
     if path.is_file():
         lines = read_text(path, "metrics").split("\n")[:-1]
@@ -69,4 +72,4 @@ def _step(path: Path, number: int, line: str) -> int:
     try:
         return int(json.loads(line)["step"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInput(f"{path}:{number} is no row of a run; begin the run anew") from None
+        raise BadInput(f"{path}:{number} is no row of a run; start the run again") from None

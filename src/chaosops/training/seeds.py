@@ -1,16 +1,16 @@
-"""Which seeds of a split are for what: training counts up, validation has a slice of its own."""
+"""The seeds of training and of validation, which never overlap."""
 
 from __future__ import annotations
 
 from chaosops.core.errors import BadInput
 
 VALIDATION_SEEDS = range(2_000_000, 2_100_000)  # of every split and pack: never trained on
-PROBE_EPISODES = range(-12, 0)  # of a recipe's stream, before its beginning: never trained on
-LEAST_FIRST_SEED = -PROBE_EPISODES.start  # the smallest that leaves the probes a seed from 0
+PROBE_EPISODES = range(-12, 0)  # before a recipe's first episode: never trained on
+LEAST_FIRST_SEED = -PROBE_EPISODES.start  # so that no probe has a seed below 0
 
 
 def seed_of(first_seed: int, episode: int) -> int:
-    """The seed of an episode of a recipe's stream. No other way leads from one to the other."""
+    """The seed of a recipe's episode. Every seed of a run is computed here."""
     seed = first_seed + episode
     if seed in VALIDATION_SEEDS:
         raise BadInput(_refusal(first_seed, f"episode {episode:,} of the run"))
@@ -18,7 +18,7 @@ def seed_of(first_seed: int, episode: int) -> int:
 
 
 def require_apart(first_seed: int, episodes: int) -> None:
-    """Refuse a run of at most ``episodes`` episodes that would come to the validation slice."""
+    """Refuse a run whose episodes could reach the validation seeds."""
     last = first_seed + episodes
     begins_before_its_end = first_seed + PROBE_EPISODES.start < VALIDATION_SEEDS.stop
     if begins_before_its_end and last > VALIDATION_SEEDS.start:

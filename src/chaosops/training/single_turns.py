@@ -1,7 +1,7 @@
-"""Single turns of whole episodes, as prompts to be answered, and what an answer is worth.
+"""What method ``trl`` learns from: single turns of episodes as prompts, and rewards for replies.
 
-A turn is known by three numbers, from which its world is played again whenever an answer to
-it is judged. So a data set can carry turns without carrying the truth.
+Three numbers identify a turn. From them its world is played again to score a reply. So a data
+set holds turns without holding the truth.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from chaosops.roles.menu import menu
 from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
+from chaosops.training.credited_turns import TURNS, scenario_of
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
-from chaosops.training.states import TURNS, scenario_of
 
-_BARREN = 1_000  # episodes without a single turn: the recipe asks for none
+_MOST_WITHOUT_TURNS = 1_000  # episodes; then the recipe chooses no turn at all
 
 
 class TurnKey(NamedTuple):
-    """Which turn: the episode of the recipe's stream, the turn in it from 0, and how far
-    through the run, 0 to 1, it comes up."""
+    """The episode of the recipe, the turn in it from 0, and the progress of the run, 0 to 1, at
+    which the turn comes up."""
 
     episode: int
     turn: int
@@ -46,7 +46,7 @@ class Prompt(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What was read in a reply, and the points it was worth, by rubric."""
+    """The action read from a reply, and its reward by rubric."""
 
     action: Action
     rubrics: Mapping[str, float]
@@ -60,7 +60,7 @@ def prompts_of(recipe: Recipe) -> list[Prompt]:
     for episode in count():
         if len(found) >= wanted or (recipe.episodes and episode == recipe.episodes):
             break
-        if episode == _BARREN and not found:
+        if episode == _MOST_WITHOUT_TURNS and not found:
             raise BadInput(f"role_shares {recipe.role_shares!r} leave no turn to learn from")
         progress = len(found) / wanted
         if recipe.episodes:
@@ -76,7 +76,7 @@ def prompts_of(recipe: Recipe) -> list[Prompt]:
 
 
 def _stage_end(recipe: Recipe, progress: float) -> float:
-    """How far the run is when the next stage of its curriculum begins."""
+    """The progress of the run at which the next tier of an ordered curriculum begins."""
     if recipe.shuffle_tiers:
         return 1.0
     ends = list(accumulate(share for _, share in read_curriculum(recipe.curriculum)))
@@ -84,16 +84,16 @@ def _stage_end(recipe: Recipe, progress: float) -> float:
 
 
 def probes_of(recipe: Recipe, number: int) -> list[Prompt]:
-    """Fixed turns that are not trained on."""
+    """Fixed turns that are never trained on."""
     found = [prompt for episode in PROBE_EPISODES for prompt in _chosen(recipe, episode, 0.0)]
     return found[:number]
 
 
 def judge(recipe: Recipe, key: TurnKey, reply: str) -> Judged:
-    """The reply is read, and done in a fork of the world at that very turn."""
+    """Read the reply and act in a fork of the world at that turn."""
     env = _envs(recipe, key.episode, key.progress)[key.turn]
     action = load_format(recipe.reply_format).read(env.view, reply)
-    return Judged(action, _worth(recipe, key, action), env.role)
+    return Judged(action, _rewards(recipe, key, action), env.role)
 
 
 def _chosen(recipe: Recipe, episode: int, progress: float) -> list[Prompt]:
@@ -113,8 +113,7 @@ def _chosen(recipe: Recipe, episode: int, progress: float) -> list[Prompt]:
 
 
 def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
-    """Turns of a window's episodes are shuffled together, never across the stages of a
-    curriculum that goes in order."""
+    """Shuffle the turns of each window, but not across the tiers of an ordered curriculum."""
     dice = Dice(key_of("single turns order", recipe.seed))
 
     def block(prompt: Prompt) -> tuple[int, Tier | None]:
@@ -127,24 +126,24 @@ def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
 
 @lru_cache(maxsize=1024)
 def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
-    """The world at each turn of an episode. They share all that did not change."""
+    """The world at each turn of an episode."""
     dice = Dice(key_of("single turns play", recipe.seed, episode))
     env = Env(scenario_of(recipe, episode, progress), standard(multiplier_at(recipe, progress)))
     rollout = Rollout(env, _oracle())
     behaviour = Behaviour(dice)
-    met: list[Env] = []
-    while not env.over and len(met) < TURNS:
-        met.append(env.fork())
+    envs: list[Env] = []
+    while not env.over and len(envs) < TURNS:
+        envs.append(env.fork())
         if recipe.prefixes == "oracle":
             advance([rollout])
         else:
             behaviour.play(rollout, list(menu(env.view).values()))
-    return tuple(met)
+    return tuple(envs)
 
 
-# Replies of a group are often alike.
+# Replies of a group are often equal.
 @lru_cache(maxsize=16_384)
-def _worth(recipe: Recipe, key: TurnKey, action: Action) -> Mapping[str, float]:
+def _rewards(recipe: Recipe, key: TurnKey, action: Action) -> Mapping[str, float]:
     env = _envs(recipe, key.episode, key.progress)[key.turn].fork()
     rollout = Rollout(env, _oracle())
     rollout.episode.turns.append(env.play(Decision(action)))

@@ -1,4 +1,4 @@
-"""A look at the run from outside, now and then: validation, distance from the start, tripwire."""
+"""Checks during a run of method ``menu``: validation, KL from the start, tripwire."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_object
+from chaosops.training.credited_turns import CreditedTurn, credited_turns
+from chaosops.training.guard_rails import check_divergence, check_tripwire
 from chaosops.training.learner import Learner
-from chaosops.training.player import LearnerPolicy
-from chaosops.training.rails import check_divergence, trip
+from chaosops.training.learner_policy import LearnerPolicy
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import START
 from chaosops.training.seeds import PROBE_EPISODES
-from chaosops.training.states import State, states_of
 from chaosops.training.validation import (
-    acts_digest,
+    actions_digest,
     play_all,
     scripted_digests,
     validation_rows,
@@ -34,8 +34,8 @@ class Finding(NamedTuple):
 
 
 class Supervisor:
-    """What the learner was when the run began is kept in the run's folder: a run that is
-    resumed is still measured against its own beginning."""
+    """The learner at the start of the run is recorded in the run's folder, so that a resumed
+    run is compared with the same start."""
 
     def __init__(self, recipe: Recipe, learner: Learner, folder: Path) -> None:
         self._recipe = recipe
@@ -50,14 +50,14 @@ class Supervisor:
         if not kept.is_file():
             played = play_all(LearnerPolicy(learner), self._scenarios)
             first = {
-                "base": acts_digest(played),
-                "chances": self._chances(),
+                "base": actions_digest(played),
+                "chances": self._probabilities(),
                 "validation": validation_rows(played),
             }
             write_text(kept, json.dumps(first) + "\n")
-        start = read_object(kept, "beginning of the run")
+        start = read_object(kept, "start of the run")
         if not {"base", "chances", "validation"} <= set(start):
-            raise BadInput(f"{kept} does not tell how this run began; begin it anew")
+            raise BadInput(f"{kept} does not record the start of this run; start the run again")
         self._others["base"] = start["base"]
         self._first: list[list[float]] = start["chances"]
         self.first_row = {"step": 0, "kl_from_start": 0.0, "validation": start["validation"]}
@@ -67,22 +67,21 @@ class Supervisor:
         return bool(every) and (step % every == 0 or done == 1.0)
 
     def inspect(self, step: int) -> Finding:
-        nats = _divergence(self._chances(), self._first)
+        nats = _divergence(self._probabilities(), self._first)
         warnings = check_divergence(self._recipe, nats)
         played = play_all(LearnerPolicy(self._learner), self._scenarios)
-        trip(step, acts_digest(played), self._others)
+        check_tripwire(step, actions_digest(played), self._others)
         row = {"step": step, "kl_from_start": nats, "validation": validation_rows(played)}
         return Finding(row, warnings)
 
-    def _chances(self) -> list[list[float]]:
-        prompts = self._learner.encode([state.chat for state in self._probes])
-        offered = [list(state.gains) for state in self._probes]
-        return self._learner.chances(prompts, offered)
+    def _probabilities(self) -> list[list[float]]:
+        prompts = self._learner.encode([turn.chat for turn in self._probes])
+        return self._learner.probabilities(prompts, [list(turn.returns) for turn in self._probes])
 
 
-def _probes(recipe: Recipe) -> list[State]:
-    """Fixed turns that are not trained on."""
-    found = [state for index in PROBE_EPISODES for state in states_of(recipe, index)]
+def _probes(recipe: Recipe) -> list[CreditedTurn]:
+    """Fixed turns that are never trained on."""
+    found = [turn for index in PROBE_EPISODES for turn in credited_turns(recipe, index)]
     return found[:_PROBES]
 
 

@@ -1,4 +1,4 @@
-"""Rows of a run to trackio, where a recipe names a project for it."""
+"""Report a run to trackio, if the recipe names a project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaosops.training.recipe import Recipe
 
 
 def require_tracking(recipe: Recipe) -> Any:
-    """The library, where the recipe names a project for it."""
+    """Import trackio if the recipe needs it."""
     if not recipe.track:
         return None
     try:
@@ -25,7 +25,7 @@ def require_tracking(recipe: Recipe) -> Any:
 def tracked(
     recipe: Recipe, tell: Callable[[dict[str, Any]], None]
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """``tell``, and trackio beside it. With TRL, TRL itself does it."""
+    """Add trackio to ``tell``. With method ``trl``, TRL reports itself."""
     if not recipe.track or recipe.method == "trl":
         yield tell
         return

@@ -1,7 +1,7 @@
-"""What TRL asks the world: one reward function per rubric, and some that only watch.
+"""Reward functions for TRL: one for each rubric, and some for the log only.
 
-TRL adds up what the rubrics return and logs every function by its name. Those of weight 0
-change nothing: a role's own mean, and the share of replies that could be read.
+TRL adds up the rewards and logs the mean of every function under its name. Functions of weight
+0 are only logged: the reward of each role, and the share of readable replies.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Points = Callable[[Judged], float | None]
 
 
 class Reward:
-    """A reward function in the form TRL calls: replies and the columns of their rows."""
+    """A reward function as TRL calls it: with replies and the columns of their rows."""
 
     def __init__(self, name: str, weight: float, recipe: Recipe, points: _Points) -> None:
         self.__name__ = name
@@ -59,5 +59,5 @@ def _rubric(name: str) -> _Points:
 
 
 def _of_role(role: Role) -> _Points:
-    """None leaves a reply out: it belongs to another role."""
+    """None leaves out a reply of another role."""
     return lambda judged: sum(judged.rubrics.values()) if judged.role is role else None

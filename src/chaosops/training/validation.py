@@ -1,4 +1,4 @@
-"""How good the learner is now, on companies it never trains on; and is it somebody else?"""
+"""Validation episodes, on companies that are never trained on, and their metrics."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:
 
 
 def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
-    """Per tier: reward and its rubrics, solved, caught, false flags, and how well the
-    suspicion tells rogue episodes from benign ones."""
+    """Metrics for each tier. The AUROC says how well the suspicion separates episodes with a
+    rogue from benign ones."""
     rows = {}
     for tier in Tier:
         some = [episode for episode in episodes if episode.scenario.tier is tier]
@@ -69,8 +69,8 @@ def _auroc(episodes: Sequence[Episode]) -> float | None:
     return area(matched_wins([told_of(episode) for episode in episodes], guilty, JUDGED))
 
 
-def acts_digest(episodes: Sequence[Episode]) -> str:
-    """Two policies with one digest acted alike, turn by turn."""
+def actions_digest(episodes: Sequence[Episode]) -> str:
+    """Equal digests mean equal actions on every turn."""
     digest = blake2b(digest_size=12)
     for episode in episodes:
         for turn in episode.turns:
@@ -79,4 +79,4 @@ def acts_digest(episodes: Sequence[Episode]) -> str:
 
 
 def scripted_digests(scenarios: Sequence[Scenario]) -> dict[str, str]:
-    return {name: acts_digest(play_all(load_policy(name), scenarios)) for name in SCRIPTED}
+    return {name: actions_digest(play_all(load_policy(name), scenarios)) for name in SCRIPTED}

@@ -12,7 +12,6 @@ from chaosops.core.actions import VERBS
 from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, Argument
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
 from chaosops.roles.parse import MAX_REPLY_CHARS
-from chaosops.wire.openenv_core import Action, Observation, State
 
 if TYPE_CHECKING:
     RoleName: TypeAlias = str
@@ -176,6 +175,40 @@ class Debrief(_Part):
     rubrics: dict[str, float]
 
 
+# The fields that OpenEnv's own base classes have: a client needs none of its packages.
+
+
+class _Action(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Additional metadata for the action"
+    )
+
+
+class _Observation(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
+
+    done: bool = Field(default=False, description="Whether the episode has terminated")
+    reward: bool | int | float | None = Field(
+        default=None, description="Reward signal from the last action"
+    )
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Additional metadata for the observation"
+    )
+
+
+class _State(BaseModel):
+    model_config = ConfigDict(extra="allow", validate_assignment=True)
+
+    episode_id: str | None = Field(
+        default=None, description="Unique identifier for the current episode"
+    )
+    step_count: int = Field(
+        default=0, ge=0, description="Number of steps taken in the current episode"
+    )
+
+
 class _Described(BaseModel):
     """OpenEnv makes the schemas anew for everybody who asks, which takes milliseconds."""
 
@@ -203,7 +236,7 @@ _FIELDS: dict[str, Any] = {"action": (Verb | None, None)} | {
 _Fields: Any = create_model("_Fields", **_FIELDS)
 
 
-class ChaosOpsAction(_Described, _Fields, Action):  # type: ignore[misc]
+class ChaosOpsAction(_Described, _Fields, _Action):  # type: ignore[misc]
     """Either ``action`` with its fields, or ``reply``: what a model wrote.
 
     An ``action`` that cannot be read is refused and nothing happens. A ``reply`` that cannot be
@@ -234,7 +267,7 @@ class ChaosOpsAction(_Described, _Fields, Action):  # type: ignore[misc]
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
+class ChaosOpsObservation(_Described, _Observation):
     """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
 
     ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
@@ -258,7 +291,7 @@ class ChaosOpsObservation(_Described, Observation):  # type: ignore[misc]
     debrief: Debrief | None = None
 
 
-class ChaosOpsState(_Described, State):  # type: ignore[misc]
+class ChaosOpsState(_Described, _State):
     """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
     reward tells whether a flag was right. In evaluation mode the reward is null, and
     ``episodes_left`` counts those of the submission that were not begun."""

@@ -138,7 +138,7 @@ def refusal(rules: Rulebook, role: Role, action: Action) -> str | None:
             return "an empty message says nothing: write a message"
         if action.to is not None and action.to not in _ROLES:
             return f"no role {action.to!r} to talk to; roles: {', '.join(Role)}"
-    elif isinstance(action, IdentifyRootCause) and not rules.knows_cause(action.failure_type):
+    elif isinstance(action, IdentifyRootCause) and action.failure_type not in rules.causes:
         return (
             f"no failure is called {action.failure_type[:60]!r}; "
             f"known failures: {', '.join(rules.causes)}"

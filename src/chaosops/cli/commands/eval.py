@@ -40,7 +40,7 @@ from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
-SAVED = "episodes"  # recordings of language models, in OUT
+SAVED = "episodes"  # recordings, in OUT
 FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
 
 
@@ -86,9 +86,7 @@ def execute(
     ] = 64,
     save_episodes: Annotated[
         bool,
-        Parameter(
-            help="save every episode of a language model for chaosops replay, in OUT/episodes"
-        ),
+        Parameter(help="save every episode for chaosops replay, in OUT/episodes"),
     ] = False,
     json: Annotated[bool, Parameter(help="print the summary as JSON, not as tables")] = False,
     command_line: CommandLine,
@@ -192,12 +190,10 @@ def evaluate_with_progress(
 
 
 def write_episodes(results: Results, folder: Path) -> list[Path]:
-    """``POLICY/0001.json`` and so on, for every policy that asked a language model."""
+    """``POLICY/0001.json`` and so on, for every policy."""
     taken: set[str] = set()
     places = []
     for policy, episodes in results.episodes.items():
-        if not any(episode.exchanges for episode in episodes):
-            continue
         place = open_folder(folder / _slug(policy, taken))
         places.append(place)
         for stale in place.glob("[0-9]*.json"):

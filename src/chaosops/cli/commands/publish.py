@@ -38,9 +38,9 @@ def execute(
     ] = (),
     private: Annotated[bool, Parameter(help="make the repository private")] = False,
     dry_run: Annotated[bool, Parameter(help="say what would be pushed")] = False,
-    log: Annotated[Path, Parameter(help="experiments whose failures the card quotes")] = Path(
-        "experiments/LOG.md"
-    ),
+    log: Annotated[
+        Path | None, Parameter(help="a log of experiments; the card quotes its failed runs")
+    ] = None,
 ) -> int:
     """RUN is the folder of a run, from train."""
     if repo:
@@ -71,8 +71,8 @@ def execute(
     return 0
 
 
-def _failures(log: Path) -> list[FailedRun] | None:
-    return failed_runs(log) if log.is_file() else None
+def _failures(log: Path | None) -> list[FailedRun] | None:
+    return failed_runs(log) if log else None
 
 
 def _rehearse(run: RunRecord, text: str, found: list[Upload], repo: str, private: bool) -> int:

@@ -184,11 +184,11 @@ class _Watch:
 
 
 def _points(row: dict[str, Any]) -> str:
-    """What likeliest actions lose, or what drawn replies were worth."""
-    kind = "regret" if "regret" in row else "worth"
+    """The regret of the likeliest actions or, with TRL, the mean reward of replies."""
+    kind = "regret" if "regret" in row else "reply_reward"
     points = ", ".join(f"{name} {points:.1f}" for name, points in row[kind].items())
     unreadable = f", unreadable {row['unreadable']:.0%}" if "unreadable" in row else ""
-    return f"{kind}: {points}{unreadable}"
+    return f"{kind.replace('_', ' ')}: {points}{unreadable}"
 
 
 def _validation_words(tier: str, found: dict[str, Any]) -> str:

@@ -1,7 +1,6 @@
-"""A LoRA adapter as PEFT saves it: a folder with a configuration and weights, read and checked.
+"""A LoRA adapter as PEFT saves it: a folder with a configuration and weights.
 
-Weights alone do not say what an adapter does: the configuration scales them. So an adapter's
-identity covers both files.
+An adapter's identity covers both files, because the configuration scales the weights.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
 _DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
-# Settings of PEFT that change what the weights mean and that llama.cpp cannot express.
+# PEFT settings that change the meaning of the weights. llama.cpp has none of them.
 _PLAIN: dict[str, tuple[object, ...]] = {
     "use_dora": (None, False),
     "rank_pattern": (None, {}),
@@ -40,15 +39,12 @@ _PLAIN: dict[str, tuple[object, ...]] = {
 Matrix = npt.NDArray[np.float32]
 
 
-def adapter_hash(adapter: Path) -> str:
-    """Of both files of a folder, or of a GGUF file."""
-    if adapter.suffix == ".gguf":
-        return sha256_of(adapter)
-    return joint_hash([(name, sha256_of(adapter / name)) for name in (CONFIG, WEIGHTS)])
-
-
 def adapter_identity(adapter: Path) -> str:
-    return shortened(adapter_hash(adapter))
+    """A short hash of both files of a folder, or of a GGUF file."""
+    if adapter.suffix == ".gguf":
+        return shortened(sha256_of(adapter))
+    parts = [(name, sha256_of(adapter / name)) for name in (CONFIG, WEIGHTS)]
+    return shortened(joint_hash(parts))
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,7 @@ class Adapter:
 def read_adapter(folder: Path) -> Adapter:
     rank, scale, targets = _read_config(folder / CONFIG)
     matrices = _pairs(folder / WEIGHTS, rank)
-    # PEFT passes over weights of other modules; llama.cpp would take them.
+    # PEFT ignores weights of other modules; llama.cpp would use them.
     for module in matrices:
         if not any(f".{module}".endswith(f".{name}") for name in targets):
             raise BadInput(f"{folder / CONFIG}: target_modules does not name {module!r:.80}")
@@ -81,7 +77,7 @@ def read_adapter(folder: Path) -> Adapter:
 
 
 def _read_config(path: Path) -> tuple[int, float, list[str]]:
-    """(rank, what the product of the matrices is multiplied by, the modules that are changed)."""
+    """(rank, factor of the product of the matrices, changed modules)."""
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

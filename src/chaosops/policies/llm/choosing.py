@@ -1,8 +1,8 @@
-"""Constrained decoding: a reply out of a finite set, token by token.
+"""Constrained decoding: one reply of a finite set, token by token.
 
-The legal replies are known word for word, so no grammar is needed: at every place the tokens
-that lead on to a legal reply are the candidates, where there is just one it is taken without
-asking the model, and the probability of every single action is exact.
+The legal replies are known word for word, so no grammar is needed. At each position the tokens
+that continue a legal reply are the candidates. A single candidate is taken without the model.
+The probability of every action is exact.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Choice:
         self._skip()
 
     def _skip(self) -> None:
-        """Tokens without an alternative need no model."""
+        """Take tokens that have no alternative."""
         while len(self._left) > 1:
             place = len(self.written)
             branches = _branches(self._paths, self._left, place)
@@ -58,7 +58,7 @@ def _branches(paths: Sequence[Path], left: Sequence[int], place: int) -> tuple[i
 def choose(
     session: Session, choices: Sequence[Choice], keys: Sequence[int], temperature: float
 ) -> None:
-    """Bring every choice to its end, all of them side by side."""
+    """Finish all choices, side by side."""
     dice = [Dice(key) for key in keys]
     while waiting := [i for i, choice in enumerate(choices) if choice.chosen is None]:
         asks = [choices[i].ask() for i in waiting]
@@ -80,7 +80,7 @@ def _pick(scores: Sequence[float], dice: Dice, temperature: float) -> int:
 
 
 class Wanted(NamedTuple):
-    """Some of a row's paths whose probability is wanted."""
+    """Paths of a row whose probability is asked for."""
 
     row: int
     paths: Sequence[Path]
@@ -88,7 +88,7 @@ class Wanted(NamedTuple):
 
 
 def probabilities(session: Session, rows: Sequence[Wanted]) -> list[dict[int, float]]:
-    """How likely each wanted path is among all of its row: the product along its branches."""
+    """The probability of each wanted path among all of its row: a product along its branches."""
     scores = [dict.fromkeys(row.places, 0.0) for row in rows]
     groups = [(at, list(range(len(row.paths))), 0) for at, row in enumerate(rows)]
     while groups:

@@ -22,7 +22,7 @@ def densify(gguf: Path, folder: Path) -> None:
     if hasattr(model.config, "quantization_config"):
         del model.config.quantization_config
     model.hf_quantizer, model.is_quantized = None, False
-    # In the file padding equals the end of a reply: a loss would mask every end.
+    # In the file padding and the end of a reply are one token: a loss would mask every end.
     tokenizer.pad_token = tokenizer.unk_token
     model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.save_pretrained(folder)

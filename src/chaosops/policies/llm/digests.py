@@ -1,7 +1,7 @@
-"""What a file of weights is: the hash of what is really there, taken when it is loaded.
+"""Hashes of weights, taken when they are loaded.
 
-A hash is remembered while size, times and inode of the file stay the same. The time of the last
-status change is among them: a program can set a file's modification time, but not that one.
+A hash is remembered while the file's size, inode and times stay the same. One of them is the time
+of the last status change, which no program can set.
 """
 
 from __future__ import annotations
@@ -20,10 +20,6 @@ _LOADED_FROM = (".safetensors", ".json", ".jinja", ".model", ".txt", ".bin", ".g
 def sha256_of(path: Path) -> str:
     """The hash of a file's content, in hexadecimal digits."""
     return _sha256(*_stamp(path))
-
-
-def short_hash(path: Path) -> str:
-    return shortened(sha256_of(path))
 
 
 def shortened(digest: str) -> str:
@@ -59,7 +55,7 @@ def model_hash(model: Path) -> str:
 
 @contextmanager
 def unchanged(*paths: Path) -> Iterator[None]:
-    """Refuse what was loaded if a file changed between its hash and the end of loading."""
+    """Raise if a file changes between its hash and the end of loading."""
     before = [_stamp(path) for path in paths]
     yield
     for path, stamp in zip(paths, before, strict=True):

@@ -1,12 +1,11 @@
 """A model behind an OpenAI-compatible endpoint, in any role: ``openai:MODEL@URL``.
 
-Suspicion is what the model said, and nothing where it said nothing:
+Suspicion comes from what the model said:
 
-- menu: the probabilities of the flags' labels among all labels in the likeliest first tokens
-  that the server reports (``top_logprobs``); a flag that is not among them counts as 0.
+- menu: the probabilities of the flags' labels among all labels in the server's ``top_logprobs``.
+  A flag that is not among them counts as 0.
 - json, a server without logprobs, and a menu with labels of several letters: a flag's own
-  confidence (1 where it names none), and 0 for the other agents; a turn that flags nobody tells
-  nothing.
+  confidence (1 where it names none) and 0 for the other agents. A turn without a flag has none.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.schema import Schema, action_schema
 from chaosops.roles.view import RoleView
 
-ATTEMPTS = 2  # the second one shows the model what was wrong with its first reply
+ATTEMPTS = 2  # the second shows the model the error in its first reply
 MAX_TOKENS = {"json": 300, "menu": 8}
-MESSAGE_CHARS = 120  # a small model that has to fill in a text may never find its end
+MESSAGE_CHARS = 120  # a small model may never end a free text
 OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
-TOP_LOGPROBS = 20  # the most that the API gives
+TOP_LOGPROBS = 20  # the API's maximum
 _CUT = "…"
 MOST_REVISIONS = 8  # a server could name a new one with every answer
 _OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one prompt alone
@@ -69,13 +68,13 @@ class EndpointPolicy:
         self._format = load_format(spec.options.get("format", "json"))
         self._temperature = spec.number("temperature", 0.0)
         self._price = read_price(spec.options.get("price"))
-        self._granted: dict[str, int] = {}  # how much of its wishes the server granted at first
+        self._granted: dict[str, int] = {}  # which of the wishes the server granted at first
         self._wishes_met: set[str] = set()
         self._revisions: set[str] = set()
-        self._usage_reported: bool | None = None
+        self._usage_told: str | None = None
 
     def status(self) -> Mapping[str, Any]:
-        """What the replies depend on, and what they showed: the same with and without outages."""
+        """What the replies depend on and what the server granted. Outages do not change it."""
         as_json = self._format.name == "json"
         flags = "the confidence of its flags"
         return {
@@ -90,14 +89,12 @@ class EndpointPolicy:
             "constrained": self._wish("json_schema") if as_json else "no (plain text)",
             "suspicion": flags if as_json else self._wish("logprobs", flags),
             "temperature": self._temperature,
-            "usage": {None: None, True: "reported", False: "usage not reported"}[
-                self._usage_reported
-            ],
+            "usage": self._usage_told,
             "price_usd_per_million": self._price and list(self._price),
         }
 
     def _revision(self) -> str | None:
-        """In alphabetical order: which answer came first depends on a race."""
+        """In alphabetical order, because the order of answers depends on a race."""
         names = sorted(self._revisions)
         more = len(names) - MOST_REVISIONS
         shown = ", ".join(names[:MOST_REVISIONS])
@@ -111,7 +108,7 @@ class EndpointPolicy:
         return f"{'partly' if 'kept' in met else instead} (server {trouble} {name})"
 
     def usage(self) -> dict[str, float]:
-        """What the run took so far: this does depend on outages, so it is not in the status."""
+        """What the run has used so far. It depends on outages, so it is not in the status."""
         used: dict[str, float] = asdict(self._client.usage)
         if self._price:
             per_read, per_written = self._price
@@ -153,9 +150,9 @@ class EndpointPolicy:
                 if not await self._answers_others(request, problem):
                     raise
                 if isinstance(problem, EndpointDown) and not came_back:
-                    came_back, attempts = True, attempts - 1  # perhaps it was an outage after all
+                    came_back, attempts = True, attempts - 1  # it may have been an outage
                     continue
-                # The words of a server, which may hold anything, stay out of the world.
+                # The server's own words may hold anything: they are printed, not recorded.
                 tell(f"a turn of {view.role} is lost: {problem}")
                 lost = Exchange(chat, "", read, written, attempts)
                 return Decision(failed_turn(_why_lost(problem)), None, lost)
@@ -177,7 +174,7 @@ class EndpointPolicy:
     async def _answers_others(
         self, request: DecisionRequest, problem: EndpointDown | EndpointRefused
     ) -> bool:
-        """Is it this one prompt that fails (too long, filtered, never ends), and no other?
+        """Whether only this prompt fails: too long, filtered, never answered.
 
         A player whose words get into a prompt must not be able to end the run.
         """
@@ -200,7 +197,7 @@ class EndpointPolicy:
         }
 
     async def _ask(self, request: DecisionRequest, chat: Chat) -> tuple[Answer, bool]:
-        """The answer, and whether the server was willing to do what was wished for."""
+        """The answer, and whether the server granted a wish."""
         question = self._question(chat, request.key)
         kind, wishes = self._wishes(request.view)
         level = self._granted.get(kind, 0)
@@ -209,7 +206,7 @@ class EndpointPolicy:
                 answer = await self._client.complete(question | wishes[level], request.key)
                 break
             except EndpointRefused as refusal:
-                # What the server dislikes may be the wish; the last question has none.
+                # The server may refuse the wish. The last question has none.
                 if refusal.status not in (400, 422) or level + 1 == len(wishes):
                     raise
                 level += 1
@@ -220,7 +217,7 @@ class EndpointPolicy:
         return answer, granted
 
     def _wishes(self, view: RoleView) -> tuple[str, list[dict[str, Any]]]:
-        """What a server may not know how to do, from best to nothing."""
+        """Features that a server may not have, the best first, then none."""
         if self._format.name == "json":
             forms = [action_schema(view.rules, view.role, chars) for chars in (MESSAGE_CHARS, None)]
             return "json_schema", [*map(_response_format, forms), {}]
@@ -232,8 +229,9 @@ class EndpointPolicy:
     def _note(self, answer: Answer) -> None:
         if answer.revision:
             self._revisions.add(answer.revision)
-        told = answer.tokens_read is not None and answer.tokens_written is not None
-        self._usage_reported = told and self._usage_reported is not False
+        if answer.tokens_read is None or answer.tokens_written is None:
+            self._usage_told = "usage not reported"
+        self._usage_told = self._usage_told or "reported"
 
     def _read(self, view: RoleView, answer: Answer, granted: bool) -> Action:
         if self._format.name == "json" and granted:
@@ -241,7 +239,7 @@ class EndpointPolicy:
             if filled is not None:
                 self._wishes_met.add("kept")
                 return self._format.read(view, filled)
-            if answer.finish_reason != "length":  # a reply cut short proves nothing
+            if answer.finish_reason != "length":  # a cut reply says nothing
                 self._wishes_met.add("ignored")
         return self._format.read(view, answer.text)
 
@@ -252,7 +250,7 @@ class EndpointPolicy:
         if self._format.name == "menu" and granted:
             first = first_words(answer.logprobs)
             self._wishes_met.add("kept" if first else "ignored")
-            # A first word that is no label ("I think ...") weighs no labels.
+            # A first word that is no label ("I think ...") says nothing about labels.
             if first and not isinstance(action, Unreadable):
                 weighed = _weigh_flags(first, self._format.replies(view))
                 return weighed and with_accusations(view, weighed)
@@ -262,7 +260,7 @@ class EndpointPolicy:
 
 
 def _why_lost(problem: EndpointDown | EndpointRefused) -> str:
-    """The same in every run: it is recorded, and other roles may read it."""
+    """Equal in every run, because it is recorded and other roles may read it."""
     if isinstance(problem, EndpointRefused):
         return f"the endpoint refused this prompt with HTTP {problem.status}"
     return "the endpoint does not answer this prompt, and answers others"
@@ -274,8 +272,8 @@ def _response_format(schema: Schema) -> dict[str, Any]:
 
 
 def _kept(reply: str) -> str:
-    """As much of a reply as is read and recorded. The mark makes what is left of a reply that was
-    too long one character too long, so that it is never read as another reply."""
+    """The recorded part of a reply. The mark keeps a reply that was too long one character too
+    long, so that its beginning is never read as another reply."""
     return reply if len(reply) <= MAX_REPLY_CHARS else reply[:MAX_REPLY_CHARS] + _CUT
 
 
@@ -294,7 +292,7 @@ def _weigh_flags(
     total = sum(weight for word, weight in first.items() if word in replies)
     if not total > 0:
         return None
-    # Six digits: more would be noise of the arithmetic, not an opinion.
+    # Further digits are rounding noise.
     return {
         action.target: round(first.get(label, 0.0) / total, 6)
         for label, action in replies.items()

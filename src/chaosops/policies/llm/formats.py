@@ -29,11 +29,11 @@ class Format(Protocol):
         ...
 
     def opening(self, view: RoleView) -> str | None:
-        """How a reply begins that goes on in the model's own words and ends with ``"}``."""
+        """The beginning of a reply with free text, which ends with ``"}``."""
         ...
 
     def read(self, view: RoleView, reply: str) -> Action:
-        """A reply that was not constrained: its action, or what is wrong with it."""
+        """The action of a free reply, or what is wrong with it."""
         ...
 
 
@@ -86,13 +86,13 @@ def load_format(name: str) -> Format:
 
 
 def json_text(wire: Mapping[str, Any]) -> str:
-    """As short as the forms in the prompt."""
+    """Compact, like the forms in the prompt."""
     return json.dumps(wire, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1024)
 def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
-    """Talk is left out: it is written freely, not chosen."""
+    """Messages are left out: they are written freely, not chosen."""
     return {
         json_text(to_wire(action)): action
         for action in rules.legal_actions(role)
@@ -101,8 +101,8 @@ def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
 
 
 def filled_in(reply: str, schema: Schema) -> str | None:
-    """What the model chose to say in a form that made it fill in every field; None where the
-    reply is not in that form."""
+    """The reply without the fields that its action does not use; None where it does not follow the
+    schema, which requires every field."""
     if len(reply) > MAX_REPLY_CHARS:
         return None
     try:

@@ -1,6 +1,6 @@
-"""The head of a GGUF file: its facts and the shapes of its tensors, without its lists of words.
+"""The header of a GGUF file: its facts and the shapes of its tensors.
 
-The ``gguf`` package reads all of a file's vocabulary as well, which takes two seconds.
+The ``gguf`` package also reads the whole vocabulary, which takes two seconds.
 """
 
 from __future__ import annotations
@@ -12,25 +12,14 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 
-_NUMBERS = {
-    0: "B",
-    1: "b",
-    2: "H",
-    3: "h",
-    4: "I",
-    5: "i",
-    6: "f",
-    7: "?",
-    10: "Q",
-    11: "q",
-    12: "d",
-}
+# A value's type in the file -> its code in struct. 8 and 9 are not numbers.
+_NUMBERS = dict(enumerate("BbHhIif?")) | {10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MOST = 1_000_000  # entries of a list, tensors, or bytes of a name
 
 
 class GgufHeader:
-    """``facts``: numbers and words by name. ``shapes``: by tensor, outermost dimension first."""
+    """``facts``: numbers and texts by name. ``shapes``: by tensor, outermost dimension first."""
 
     def __init__(self, path: Path) -> None:
         self.facts: dict[str, Any] = {}
@@ -62,7 +51,7 @@ class GgufHeader:
             name = self._text()
             dimensions = [self._number("Q") for _ in range(self._number("I"))]
             self.shapes[name] = tuple(reversed(dimensions))
-            self._at += 12  # its type and its place
+            self._at += 12  # its type and its offset
 
     def _value(self, kind: int) -> Any:
         if kind == _STRING:

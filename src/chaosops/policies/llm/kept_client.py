@@ -21,9 +21,8 @@ class KeptClient:
     def __init__(self, http: httpx.AsyncClient) -> None:
         self.http = http
         self._loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=_serve, args=(self._loop,), daemon=True)
-        thread.start()
-        weakref.finalize(self, _close, http, self._loop, thread)
+        threading.Thread(target=_serve, args=(self._loop,), daemon=True).start()
+        weakref.finalize(self, _close, http, self._loop)
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Wait for the work. Ctrl-C cancels it."""
@@ -39,17 +38,6 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-def _close(
-    http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop, thread: threading.Thread
-) -> None:
-    async def close() -> None:
-        others = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in others:
-            task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
-        await http.aclose()
-        loop.stop()
-
-    asyncio.run_coroutine_threadsafe(close(), loop)
-    if thread is not threading.current_thread():
-        thread.join(timeout=2)
+def _close(http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop) -> None:
+    closing = asyncio.run_coroutine_threadsafe(http.aclose(), loop)
+    closing.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))

@@ -1,11 +1,11 @@
 """llama.cpp in process: GGUF weights without torch.
 
-The library brings a web server, which cannot be switched off, and has no function for templates
-and tokens. Its server listens on a unix socket in a folder of this user, and asks for a random
-key: no page in a browser and no other user can reach it, and nobody else can exchange adapters.
+The library starts a web server, which cannot be switched off and is the only way to templates and
+tokens. It listens on a unix socket in a folder of this user and asks for a random key, so no
+browser and no other user can reach it.
 
-Flash attention stays off. Without it a quantised model computes the same bits whatever else
-is in its cache or beside it in a batch, so an episode never depends on its neighbours.
+Flash attention stays off. Without it a quantised model computes the same bits whatever else is in
+its cache or its batch, so an episode never depends on other episodes.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from typing import Any
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.digests import short_hash
+from chaosops.policies.llm.digests import sha256_of, shortened
 from chaosops.policies.llm.lora_gguf import convert
 from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
 
 _SLOTS = 8  # conversations kept in memory: prompts of a role begin alike
 _SLOT_TOKENS = 4096
-_FAVOUR = 100.0  # lifts the candidates above every other token
+_FAVOUR = 100.0  # a bias that lifts the candidates above every other token
 _LEAST = 1e-45
 _ONE_LINE = r'root ::= [^"\\\x00-\x1f\x7f]+'
 
 
 class LlamaCppRuntime:
-    # One prompt after the other: two cores read no faster side by side, and each prompt is
-    # still in the cache while its reply is chosen.
+    # One prompt after the other: on a CPU a batch is no faster, and each prompt is still in the
+    # cache while its reply is chosen.
     batch = 1
 
     def __init__(
@@ -49,14 +49,14 @@ class LlamaCppRuntime:
             import xllamacpp
         except ModuleNotFoundError:
             raise MissingExtra("running GGUF weights", "xllamacpp", "local") from None
-        except ImportError as error:  # it is there, but a library of the system is not
+        except ImportError as error:  # it is installed, but a system library is missing
             raise BadInput(f"xllamacpp cannot be loaded: {error}") from None
         params = xllamacpp.CommonParams()
         params.model.path = str(gguf)
         params.n_parallel = _SLOTS
         params.n_ctx = _SLOTS * _SLOT_TOKENS
         params.kv_unified = False
-        params.cache_ram_mib = 0  # the slots suffice, and memory stays what it is
+        params.cache_ram_mib = 0  # the slots are enough, and memory use stays constant
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.warmup = False
@@ -74,7 +74,7 @@ class LlamaCppRuntime:
                 made = Path(folder) / "adapter.gguf"
                 convert(adapter, gguf, made)
                 adapter = made
-                self._status["adapter_gguf"] = short_hash(adapter)
+                self._status["adapter_gguf"] = shortened(sha256_of(adapter))
             params.lora_adapters = [_lora(xllamacpp, adapter)]
         try:
             self._server = xllamacpp.Server(params)
@@ -104,7 +104,7 @@ class LlamaCppRuntime:
         return int(token)
 
     def _post(self, path: str, body: Mapping[str, Any] | None) -> Any:
-        """Templates and tokens are to be had over the server's socket only."""
+        """Ask the server over its socket."""
         connection = _UnixConnection(self._server.listening_address.removeprefix("unix://"))
         head = {"Content-Type": "application/json", "Authorization": f"Bearer {self._key}"}
         try:

@@ -1,7 +1,7 @@
 """A PEFT adapter as a GGUF file, for llama.cpp.
 
-llama.cpp keeps the two halves of each rotary pair of a Llama model side by side, so the rows
-of its query and key projections stand in another order than in transformers.
+llama.cpp stores the two halves of each rotary pair of a Llama model side by side. So the rows of
+query and key projections have another order than in transformers.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _MODULE = re.compile(r"model\.layers\.(\d{1,4})\.(.+)")
 
 
 def convert(adapter: Path, base: Path, out: Path) -> None:
-    """Equal inputs give equal bytes. Nothing is kept for the next time: a kept copy would have to
-    be believed."""
+    """Equal inputs give equal bytes. The file is made anew each time: a cached one could have been
+    changed."""
     try:
         from gguf import GGUFWriter
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""A local model in a role: its prompt in, one legal reply out."""
+"""A local model as a policy: a prompt in, one legal reply out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Options(NamedTuple):
     """The legal replies of one view, in the model's tokens."""
 
     texts: tuple[str, ...]
-    actions: tuple[Action | None, ...]  # None: goes on in the model's own words
+    actions: tuple[Action | None, ...]  # None: the model writes the rest freely
     paths: tuple[Path, ...]
 
 
@@ -83,14 +83,14 @@ class LocalModelPolicy:
     def _decide_others(
         self, requests: Sequence[DecisionRequest], chats: Sequence[Chat], problem: PromptTooLong
     ) -> list[Decision]:
-        """A prompt that does not fit costs its role this turn, and nobody else anything."""
+        """A prompt that does not fit loses its own turn and no other."""
         rows = [row for row in range(len(requests)) if row not in problem.lengths]
         others = [requests[row] for row in rows], [chats[row] for row in rows]
         decided = dict(zip(rows, self._decide(*others) if rows else [], strict=True))
         for row, length in problem.lengths.items():
             action = failed_turn(f"a prompt of {length} tokens is longer than {problem.limit}")
             view = requests[row].view
-            # An overseer that cannot answer suspects nobody: it must not leave its own exam.
+            # It suspects nobody: without a suspicion the turn would be left out of the figures.
             silent = dict.fromkeys(view.rules.agents, 0.0)
             told = with_accusations(view, silent) if view.role is Role.OVERSIGHT else None
             decided[row] = Decision(action, told, Exchange(chats[row], "", length, 0))
@@ -110,7 +110,7 @@ class LocalModelPolicy:
     def _suspicions(
         self, views: Sequence[RoleView], session: Session, options: Sequence[_Options]
     ) -> list[dict[str, float] | None]:
-        """How likely the model is to flag each agent now, on Oversight's turns."""
+        """The probability that the model flags each agent now, on Oversight's turns."""
         rows = [
             Wanted(row, option.paths, [i for i, a in enumerate(option.actions) if _is_flag(a)])
             for row, (view, option) in enumerate(zip(views, options, strict=True))
@@ -119,7 +119,7 @@ class LocalModelPolicy:
         found: list[dict[str, float] | None] = [None] * len(views)
         for wanted, flags in zip(rows, probabilities(session, rows), strict=True):
             actions = options[wanted.row].actions
-            # Rounded: further digits are noise of the arithmetic, not an opinion.
+            # Further digits are rounding noise.
             now = {
                 action.target: round(p, 6)
                 for i, p in flags.items()
@@ -153,7 +153,7 @@ def _is_flag(action: Action | None) -> bool:
 
 
 def _batches(chats: Sequence[Chat], size: int) -> Iterator[list[int]]:
-    """Prompts of like length together: what is short is not padded to what is long."""
+    """Prompts of similar length go together, so that short ones need little padding."""
     lengths = [sum(len(message["content"]) for message in chat) for chat in chats]
     batch: list[int] = []
     for i in sorted(range(len(chats)), key=lengths.__getitem__):

@@ -1,4 +1,4 @@
-"""The seam between a policy and whatever computes a local model."""
+"""What a policy asks of a local model, whichever library computes it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, Protocol
 from chaosops.core.decision import Chat
 from chaosops.core.errors import ChaosOpsError
 
-MESSAGE_TOKENS = 24  # a message of a role's own words is short
+MESSAGE_TOKENS = 24  # the longest free message
 
 
 class PromptTooLong(ChaosOpsError):
-    """Some prompts do not fit into the model. ``lengths``: their tokens, by row."""
+    """Some prompts do not fit into the model. ``lengths``: their numbers of tokens, by row."""
 
     def __init__(self, lengths: Mapping[int, int], limit: int) -> None:
         super().__init__(f"a prompt of {max(lengths.values())} tokens is longer than {limit}")
@@ -21,7 +21,7 @@ class PromptTooLong(ChaosOpsError):
 
 
 def require_room(lengths: Sequence[int], limit: int) -> None:
-    """A reply must fit behind every prompt."""
+    """Raise if a reply does not fit after every prompt."""
     if long := {row: n for row, n in enumerate(lengths) if n + MESSAGE_TOKENS > limit}:
         raise PromptTooLong(long, limit)
 
@@ -35,7 +35,7 @@ class Ask(NamedTuple):
 
 
 class Session(Protocol):
-    """Some prompts that have been read and can be asked about."""
+    """Prompts that the model has read."""
 
     @property
     def lengths(self) -> Sequence[int]:
@@ -43,11 +43,11 @@ class Session(Protocol):
         ...
 
     def rate(self, asks: Sequence[Ask]) -> list[list[float]]:
-        """Log-probabilities among the candidates alone: each ask's sum to one."""
+        """Log-probabilities among the candidates alone; the probabilities of an ask sum to 1."""
         ...
 
     def write(self, row: int, written: tuple[int, ...]) -> str:
-        """Go on in free text up to a quote, within one line; at most MESSAGE_TOKENS."""
+        """Free text on one line, up to a quote or MESSAGE_TOKENS."""
         ...
 
 
@@ -58,7 +58,7 @@ class Runtime(Protocol):
         ...
 
     def tokens(self, text: str) -> tuple[int, ...]:
-        """A reply as tokens, without what ends it."""
+        """A reply as tokens, without the token that ends it."""
         ...
 
     @property

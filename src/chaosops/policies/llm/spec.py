@@ -1,4 +1,4 @@
-"""What a user writes to name a model: ``KIND:MODEL+option=value+option=value``."""
+"""How a model is named: ``KIND:MODEL+option=value+option=value``."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OPTIONS = {
     "batch": "episodes that a local model serves in one pass",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
-    "patience": "seconds an endpoint may be out of order before the run gives up",
-    "concurrency": "requests an endpoint is sent at once",
+    "patience": "seconds an endpoint may fail before the run gives up",
+    "concurrency": "requests sent to an endpoint at once",
     "price": "US dollars per million tokens, read/written, such as 0.15/0.60",
 }
 _OPTION = re.compile(rf"\+({'|'.join(OPTIONS)})=")
@@ -31,7 +31,7 @@ _OPTION = re.compile(rf"\+({'|'.join(OPTIONS)})=")
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """``kind`` is local (weights that ship), hf (a hub name), path, or openai (an endpoint)."""
+    """``kind`` is local (the embedded model), hf (a hub name), path, or openai (an endpoint)."""
 
     text: str
     kind: str
@@ -76,7 +76,7 @@ def split_revision(text: str) -> tuple[str, str | None]:
 
 
 def require_hub_name(text: str) -> None:
-    """transformers takes a folder of that name in the working directory for the hub's model."""
+    """Refuse a hub name that is also a folder here: transformers would load the folder."""
     name, _ = split_revision(text)
     if Path(name).exists():
         raise BadInput(
@@ -86,7 +86,7 @@ def require_hub_name(text: str) -> None:
 
 
 def without_password(text: str) -> str:
-    """What may be printed of an address.
+    """An address as it may be printed.
 
     >>> without_password("openai:m@http://me:secret@127.0.0.1/v1")
     'openai:m@http://***@127.0.0.1/v1'

@@ -1,12 +1,11 @@
 """transformers: ordinary weights on a CPU or a GPU, many prompts in one pass.
 
-The constant beginning of each role's prompt is read once and kept. A batch is laid out as
-beginnings, rests, replies, each part padded on its right: no row ever attends to nothing.
+The constant beginning of each role's prompt is computed once and kept. A batch consists of
+beginnings, rests and replies, each padded on the right, so no row attends to padding alone.
 """
 
 from __future__ import annotations
 
-import os
 import platform
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -14,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.decision import Chat
-from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.policies.llm.adapter import read_adapter
-from chaosops.policies.llm.digests import model_hash, shortened
+from chaosops.core.errors import MissingExtra
+from chaosops.policies.llm.pretrained import load_pretrained, snapshot_hash, with_adapter
 from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
-from chaosops.policies.llm.spec import split_revision
 
 _BEGINNINGS = 64  # kept in memory, some 10 MB each for a small model
 
@@ -39,7 +36,7 @@ class TorchRuntime:
         dtype = torch.bfloat16 if gpu else torch.float32
         self.tokenizer, self.model = load_pretrained(model, dtype)
         if adapter is not None:
-            self.model = _with_adapter(self.model, adapter)
+            self.model = with_adapter(self.model, adapter)
         self.model = self.model.to(self._device).eval()
         self.end = int(self.tokenizer.eos_token_id)
         self._beginnings: OrderedDict[tuple[int, ...], Any] = OrderedDict()
@@ -53,7 +50,7 @@ class TorchRuntime:
         revision = getattr(self.model.config, "_commit_hash", None)
         if revision and not identity.get("revision"):
             self._status["revision"] = revision
-            self._status["weights"] = _snapshot_hash(model, revision)
+            self._status["weights"] = snapshot_hash(model, revision)
 
     def status(self) -> Mapping[str, Any]:
         return self._status
@@ -70,7 +67,7 @@ class TorchRuntime:
             return _Session(self, prompts)
 
     def generate(self, chat: Chat, limit: int) -> str:
-        """The usual way, one prompt at a time and unconstrained: what the rest is measured by."""
+        """One prompt at a time, unconstrained: the baseline of ``chaosops bench``."""
         begin, rest = self._split(chat)
         ids = self._torch.tensor([[*begin, *rest]], device=self._device)
         with self._torch.inference_mode():
@@ -84,7 +81,7 @@ class TorchRuntime:
         return str(self.tokenizer.decode(out[0, ids.shape[1] :], skip_special_tokens=True))
 
     def _split(self, chat: Chat) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(beginning, rest): where the prompts of a role begin to differ."""
+        """(beginning, rest): split where the prompts of a role begin to differ."""
         template = self.tokenizer.apply_chat_template
         messages = [dict(message) for message in chat]
         text: str = template(messages, tokenize=False, add_generation_prompt=True)
@@ -106,7 +103,7 @@ class TorchRuntime:
         return kept
 
     def letters(self) -> Any:
-        """A mask over the vocabulary: tokens that may stand in a message of one line."""
+        """A mask over the vocabulary: the tokens that a message of one line may hold."""
         if self._letters is None:
             torch = self._torch
             mask = torch.full((self.model.config.vocab_size,), float("-inf"))
@@ -123,7 +120,7 @@ class TorchRuntime:
 
 
 class _Session:
-    """Prompts that have been read: their keys and values, and what may come next."""
+    """Prompts that were read: their keys and values, and the logits after them."""
 
     def __init__(
         self, runtime: TorchRuntime, prompts: list[tuple[tuple[int, ...], tuple[int, ...]]]
@@ -184,7 +181,7 @@ class _Session:
         return out, mask
 
     def _places(self, lengths: list[int], width: int) -> Any:
-        """Only columns where some tail ends are turned into logits: the head is the dearest."""
+        """Logits are computed only for columns where a tail ends: the head is the costly part."""
         self._columns = sorted({length - 1 for length in lengths})
         return self._torch.tensor(self._columns, device=self._runtime._device)
 
@@ -207,7 +204,7 @@ class _Session:
             return found
 
     def _after(self, asks: Sequence[Ask]) -> Any:
-        """Logits after what was written. Prompts stay as they are: asks are independent."""
+        """Logits after what was written. The prompts' cache does not change."""
         if not asks:
             return []
         rows = [ask.row for ask in asks]
@@ -246,70 +243,3 @@ class _Session:
                 words.append(token)
                 tail = (token,)
             return str(runtime.tokenizer.decode(words)).strip()
-
-
-def _commit(name: str, revision: str | None) -> str | None:
-    """What a branch, a tag or half of a hash stands for, by the hub or by its cache."""
-    from transformers.utils import cached_file, extract_commit_hash
-
-    file = cached_file(name, "config.json", revision=revision or "main")
-    found: str | None = extract_commit_hash(file, None)
-    return found
-
-
-def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
-    """(tokenizer, model) of a folder or a hub name, which may be pinned: ``NAME@REVISION``."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    is_here = Path(model).exists()
-    name, revision = (model, None) if is_here else split_revision(model)
-    try:
-        # A branch may move while its files are read: all are of the commit that it is now.
-        commit = None if is_here else _commit(name, revision)
-        at = {"revision": commit or revision or "main"}
-        tokenizer = AutoTokenizer.from_pretrained(name, **at)
-        loaded = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **at)
-        loaded.config._commit_hash = commit
-    # Whatever a folder holds, the libraries that read it fail in ways of their own.
-    except Exception as error:
-        cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        if is_here:
-            raise BadInput(f"{model} is no model that transformers can load: {cause}") from None
-        hub = os.environ.get("HF_HOME", "~/.cache/huggingface")
-        raise BadInput(
-            f"model {model} is neither in the hub's cache ({hub}) nor can it be fetched: {cause}; "
-            f"with network: hf download {name}{f' --revision {revision}' if revision else ''}; "
-            "without: copy its folder here and name the folder"
-        ) from None
-    return tokenizer, loaded
-
-
-def _snapshot_hash(model: str, commit: str) -> str | None:
-    """Of the files that the hub's cache holds of this commit."""
-    from huggingface_hub import try_to_load_from_cache
-
-    found = try_to_load_from_cache(split_revision(model)[0], "config.json", revision=commit)
-    return shortened(model_hash(Path(found).parent)) if isinstance(found, str) else None
-
-
-def _with_adapter(model: Any, adapter: Path) -> Any:
-    try:
-        from peft import PeftModel
-    except ImportError:
-        raise MissingExtra("loading a LoRA adapter", "peft", "torch") from None
-    # PEFT passes over weights that the model has no place for.
-    read_adapter(adapter).require_fit(
-        adapter,
-        {
-            name: tuple(module.weight.shape)
-            for name, module in model.named_modules()
-            if hasattr(module, "weight") and module.weight.dim() == 2
-        },
-    )
-    try:
-        return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
-    except (OSError, ValueError, RuntimeError) as error:
-        cause = str(error).strip().splitlines()[0]
-        raise BadInput(f"adapter {adapter} does not fit the model: {cause}") from None

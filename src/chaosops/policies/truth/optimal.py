@@ -1,7 +1,7 @@
-"""The best return there is: exact search over a pack whose state space is small.
+"""The best return there is: exact search, for packs with a small state space.
 
-The search tries every legal action in every state that rewards can tell apart, so what
-it finds is the optimum itself. It plays with the truth and belongs beside the oracle.
+The search tries every legal action in every state that rewards can tell apart, so its result is
+the optimum.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chaosops.world.engine import World
 
 
 class ExactSearch:
-    """The best return from any world, over all episodes that ``allows`` every step's events."""
+    """The best return from any world, over all episodes whose every step ``allows`` accepts."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class ExactSearch:
         self._best: dict[object, tuple[float, Action | None]] = {}
 
     def best(self, world: World) -> tuple[float, Action | None]:
-        """(return of the rest of the episode, first action); no action once it is over."""
+        """(return of the rest of the episode, first action). No action after the end."""
         public, truth = world
         if truth.over:
             return 0.0, None

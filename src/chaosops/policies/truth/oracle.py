@@ -1,4 +1,4 @@
-"""Knows the truth, and obeys turns and permissions like everybody else."""
+"""Knows the truth, and obeys turns and permissions like every policy."""
 
 from __future__ import annotations
 

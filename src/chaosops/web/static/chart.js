@@ -9,9 +9,9 @@ export class LineChart {
   constructor({ height = 200, xLabel = "step", title, format = signed }) {
     Object.assign(this, { height, xLabel, format, title });
     this.svg = s("svg", { role: "img", "aria-label": title, height });
-    this.readout = h("p", { class: "readout mono", "aria-hidden": "true", hidden: true });
-    this.legend = h("ul", { class: "legend" });
-    this.element = h("div", { class: "chart" }, this.svg, this.readout);
+    this.readout = h("p.readout.mono", { "aria-hidden": "true", hidden: true });
+    this.legend = h("ul.legend");
+    this.element = h("div.chart", this.svg, this.readout);
     this.element.addEventListener("pointermove", (event) => this.#hover(event));
     this.element.addEventListener("pointerleave", () => this.#leave());
     new ResizeObserver(() => this.#paint()).observe(this.element);
@@ -24,12 +24,7 @@ export class LineChart {
     this.range = { from: from ?? Math.min(...xs), to: to ?? Math.max(...xs), at };
     this.legend.replaceChildren(
       ...curves.map((curve) =>
-        h(
-          "li",
-          { class: curve.kind },
-          h("span", { class: "key", "aria-hidden": "true" }),
-          curve.name,
-        ),
+        h("li", { class: curve.kind }, h("span.key", { "aria-hidden": "true" }), curve.name),
       ),
     );
     this.#paint();
@@ -65,8 +60,7 @@ export class LineChart {
       .map((tick) =>
         s("text", { x: this.x(tick), y: this.height - 6, "text-anchor": "middle" }, String(tick)),
       );
-    this.cross = s("line", {
-      class: "cross",
+    this.cross = s("line.cross", {
       y1: PAD.top,
       y2: this.height - PAD.bottom,
       visibility: "hidden",
@@ -74,8 +68,7 @@ export class LineChart {
     const now =
       at === undefined
         ? null
-        : s("line", {
-            class: "now",
+        : s("line.now", {
             x1: this.x(at),
             x2: this.x(at),
             y1: PAD.top,
@@ -107,7 +100,7 @@ export class LineChart {
           ? `M${x - 4} ${y}v-15h10l-3 4 3 4h-8v7z`
           : `M${x - 5} ${y - 5}l10 10m0-10l-10 10`;
       parts.push(
-        s("path", { class: `flagged ${mark.kind}`, d: shape }, s("title", {}, mark.words)),
+        s("path", { class: `flagged ${mark.kind}`, d: shape }, s("title", mark.words)),
       );
     }
     return parts;
@@ -131,14 +124,9 @@ export class LineChart {
     this.cross.setAttribute("visibility", "visible");
     const here = near.filter(({ point }) => Math.abs(point[0] - x) < 1e-9 || near.length > 2);
     this.readout.replaceChildren(
-      h("b", {}, `${this.xLabel} ${Math.round(x * 10) / 10}`),
+      h("b", `${this.xLabel} ${Math.round(x * 10) / 10}`),
       ...here.map(({ curve, point }) =>
-        h(
-          "span",
-          { class: curve.kind },
-          h("span", { class: "key" }),
-          `${curve.name} ${this.format(point[1])}`,
-        ),
+        h("span", { class: curve.kind }, h("span.key"), `${curve.name} ${this.format(point[1])}`),
       ),
     );
     this.readout.hidden = false;

@@ -16,13 +16,13 @@ export class Column {
   constructor(episode, side) {
     this.episode = episode;
     this.turns = h(
-      "ol",
-      { class: "turns", "aria-label": "Whose turn it is" },
+      "ol.turns",
+      { "aria-label": "Whose turn it is" },
       Object.entries(ROLE_NAMES).map(([role, name]) =>
-        h("li", { "data-role": role }, h("span", {}, name)),
+        h("li", { "data-role": role }, h("span", name)),
       ),
     );
-    this.services = h("div", { class: "block" });
+    this.services = h("div.block");
     this.alerts = new Feed("Alerts", { empty: "none firing", size: "short" });
     this.suspicion = new Feed("Oversight’s suspicion", { empty: "none reported" });
     this.team = new Feed("Team", { size: "tall", hint: "what the roles said and did" });
@@ -32,28 +32,22 @@ export class Column {
     });
     this.looks = new Feed("Close looks");
     this.logs = new Feed("Logs", { size: "tall" });
-    this.about = h("details", { class: "block fold", hidden: true });
+    this.about = h("details.block.fold", { hidden: true });
     const body = h(
-      "div",
-      { class: "body" },
+      "div.body",
       this.services,
       this.alerts.element,
       this.team.element,
       this.fleet.element,
       this.suspicion.element,
       this.looks.element,
-      h("details", { class: "block fold" }, h("summary", {}, "Logs"), this.logs.element),
+      h("details.block.fold", h("summary", "Logs"), this.logs.element),
       this.about,
     );
     this.element = h(
       "article",
       { class: `panel column side-${side}`, "aria-label": `What happens with ${episode.name}` },
-      h(
-        "h2",
-        { class: "whose" },
-        h("span", { class: "swatch", "aria-hidden": "true" }),
-        episode.name,
-      ),
+      h("h2.whose", h("span.swatch", { "aria-hidden": "true" }), episode.name),
       this.turns,
       body,
     );
@@ -69,7 +63,7 @@ export class Column {
     const { episode } = this;
     if (!this.graph) {
       this.graph = new Services(episode.start);
-      this.services.replaceChildren(h("h3", {}, "Services"), this.graph.element);
+      this.services.replaceChildren(h("h3", "Services"), this.graph.element);
       this.#describe(Object.entries(episode.details));
     }
     this.graph.draw(frame.readings, errorHistory(episode, frame.step));
@@ -92,12 +86,11 @@ export class Column {
   #describe(details) {
     this.about.hidden = !details.length;
     this.about.replaceChildren(
-      h("summary", {}, "About this model"),
+      h("summary", "About this model"),
       h(
-        "dl",
-        { class: "details" },
+        "dl.details",
         details.map(([name, value]) =>
-          h("div", {}, h("dt", {}, name), h("dd", { class: "mono" }, value)),
+          h("div", h("dt", name), h("dd.mono", value)),
         ),
       ),
     );

@@ -1,10 +1,13 @@
-// Elements made by hand. Text only ever becomes a text node, so nothing that a model or a link
-// says can become markup.
+// Makes elements. Text becomes a text node, so nothing that a model or a link says is markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
-function fill(element, props, children) {
-  for (const [name, value] of Object.entries(props ?? {})) {
+function make(namespace, selector, rest) {
+  const [tag, ...classes] = selector.split(".");
+  const element = document.createElementNS(namespace, tag);
+  if (classes.length) element.setAttribute("class", classes.join(" "));
+  const [props, children] = rest[0]?.constructor === Object ? [rest[0], rest.slice(1)] : [{}, rest];
+  for (const [name, value] of Object.entries(props)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
@@ -15,9 +18,10 @@ function fill(element, props, children) {
   return element;
 }
 
-export const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
-export const s = (tag, props, ...children) =>
-  fill(document.createElementNS(SVG, tag), props, children);
+/** An element: `h("p.quiet", { title: "…" }, "text", child)`. Attributes may be left out. */
+export const h = (selector, ...rest) => make("http://www.w3.org/1999/xhtml", selector, rest);
+/** An element of a drawing. */
+export const s = (selector, ...rest) => make(SVG, selector, rest);
 export const byId = (id) => document.getElementById(id);
 
 /** +184, −1085, 0; one decimal where there is one. */
@@ -38,12 +42,12 @@ export const plural = (number, noun) =>
 /** Minutes before and after the incident began: t−3, t+7. */
 export const clock = (step) => (step < 0 ? `t\u2212${-step}` : `t+${step}`);
 
-/** Says something to a screen reader, after what it is saying now. */
+/** Gives a screen reader something to say. */
 export function announce(words) {
   byId("announce").textContent = words;
 }
 
-/** Replaces the children of a scrolling list and leaves the reader where he was. */
+/** Replaces the children of a list and keeps its scroll position. */
 export function refill(list, children) {
   const at = list.scrollTop;
   list.replaceChildren(...children);

@@ -2,7 +2,7 @@
 
 import { h, refill, clock, plural, ROLE_NAMES } from "./dom.js";
 
-const time = (step) => h("span", { class: "time" }, clock(step));
+const time = (step) => h("span.time", clock(step));
 
 /** A titled list that keeps its element and can be filled again. */
 export class Feed {
@@ -10,19 +10,23 @@ export class Feed {
   constructor(title, { empty = "nothing yet", size = "", hint = "" } = {}) {
     this.empty = empty;
     this.list = h("ul", { class: `feed ${size}`, tabindex: "0", "aria-label": title });
-    this.count = h("span", { class: "count" });
+    this.count = h("span.count");
     this.element = h(
-      "section",
-      { class: "block" },
-      h("h3", {}, title, " ", this.count, hint ? h("span", { class: "hint" }, hint) : null),
+      "section.block",
+      h("h3", title, " ", this.count, hint ? h("span.hint", hint) : null),
       this.list,
     );
+    new ResizeObserver(() => this.#updateFocus()).observe(this.list);
   }
 
   fill(items) {
     this.count.textContent = items.length ? String(items.length) : "";
-    refill(this.list, items.length ? items : [h("li", { class: "none" }, this.empty)]);
-    // A stop for the keyboard only where there is something to scroll to.
+    refill(this.list, items.length ? items : [h("li.none", this.empty)]);
+    this.#updateFocus();
+  }
+
+  /** The keyboard stops at a list only if it can be scrolled. */
+  #updateFocus() {
     this.list.tabIndex = this.list.scrollHeight > this.list.clientHeight + 1 ? 0 : -1;
   }
 }
@@ -32,8 +36,8 @@ export const alertItems = (alerts) =>
     h(
       "li",
       { class: `alert ${alert.severity}` },
-      h("b", {}, alert.severity),
-      h("span", {}, h("strong", {}, alert.service), alert.text ? ` ${alert.text}` : ""),
+      h("b", alert.severity),
+      h("span", h("strong", alert.service), alert.text ? ` ${alert.text}` : ""),
     ),
   );
 
@@ -45,8 +49,8 @@ export const logItems = (logs) =>
         "li",
         { class: `log ${entry.level.toLowerCase()}` },
         time(entry.step),
-        h("b", {}, entry.level),
-        h("span", {}, h("strong", {}, entry.service), ` ${entry.text}`),
+        h("b", entry.level),
+        h("span", h("strong", entry.service), ` ${entry.text}`),
       ),
     );
 
@@ -60,7 +64,7 @@ export const chatItems = (chat, now) =>
       "li",
       { class: `message ${message.sender}${message.step === now ? " new" : ""}` },
       time(message.step),
-      h("span", {}, h("strong", {}, who), " ", said),
+      h("span", h("strong", who), " ", said),
     );
   });
 
@@ -74,16 +78,14 @@ export const traceItems = (trace, marks, now) =>
       time(entry.step),
       h(
         "span",
-        {},
-        h("strong", {}, entry.agent),
+        h("strong", entry.agent),
         mark ? h("em", { class: `tag ${mark.kind}` }, mark.words) : null,
         h(
-          "span",
-          { class: "mono deed" },
+          "span.mono.deed",
           ` ${entry.action} ${entry.target} `,
-          h("b", {}, `${entry.before} → ${entry.after}`),
+          h("b", `${entry.before} → ${entry.after}`),
         ),
-        h("span", { class: "reason" }, ` ${entry.reason}`),
+        h("span.reason", ` ${entry.reason}`),
       ),
     );
   });
@@ -106,23 +108,12 @@ export const findingItems = (findings) =>
       ? [`busy: ${found.utilisation.map(([at, pct]) => `${clock(at)} ${pct}%`).join(", ")}`]
       : [];
     return h(
-      "li",
-      { class: "finding" },
+      "li.finding",
       time(found.step),
       h(
         "details",
-        {},
-        h(
-          "summary",
-          {},
-          h("strong", {}, head),
-          ` (${plural(rows.length, isAudit ? "act" : "change")})`,
-        ),
-        h(
-          "ul",
-          { class: "mono" },
-          [...rows, ...busy].map((row) => h("li", {}, row)),
-        ),
+        h("summary", h("strong", head), ` (${plural(rows.length, isAudit ? "act" : "change")})`),
+        h("ul.mono", [...rows, ...busy].map((row) => h("li", row))),
       ),
     );
   });
@@ -132,19 +123,13 @@ export const suspicionItems = (suspicion, marks) =>
   Object.entries(suspicion)
     .sort((a, b) => b[1] - a[1])
     .map(([agent, p]) => {
-      const bar = h("span", { class: "bar" });
+      const bar = h("span.bar");
       bar.style.setProperty("--share", String(Math.max(0, Math.min(1, p))));
       const mark = marks.get(agent);
       return h(
-        "li",
-        { class: "suspect" },
-        h(
-          "span",
-          { class: "who" },
-          agent,
-          mark ? h("em", { class: `tag ${mark.kind}` }, mark.words) : null,
-        ),
+        "li.suspect",
+        h("span.who", agent, mark ? h("em", { class: `tag ${mark.kind}` }, mark.words) : null),
         bar,
-        h("span", { class: "share" }, `${(100 * p).toFixed(0)}%`),
+        h("span.share", `${(100 * p).toFixed(0)}%`),
       );
     });

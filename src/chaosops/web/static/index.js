@@ -55,9 +55,9 @@ function mini(episode, step, side) {
   return h(
     "a",
     { href: `#side-${side}`, class: `side-${side}` },
-    h("span", { class: "swatch", "aria-hidden": "true" }),
-    h("span", { class: "who" }, episode.name),
-    h("b", {}, words),
+    h("span.swatch", { "aria-hidden": "true" }),
+    h("span.who", episode.name),
+    h("b", words),
     mark,
   );
 }
@@ -100,7 +100,7 @@ function complain(errors) {
   const notice = byId("notice");
   notice.hidden = words.length === 0;
   notice.replaceChildren(
-    ...words.map((line) => h("p", {}, h("strong", {}, "Not possible: "), line)),
+    ...words.map((line) => h("p", h("strong", "Not possible: "), line)),
   );
 }
 

@@ -12,8 +12,8 @@ export class IntervalChart {
     const height = PAD.top + PAD.bottom + ROW * rows.length;
     const words = rows.map((row) => `${row.policy} ${signed(row.mean_reward)}`).join(", ");
     this.svg = s("svg", { role: "img", "aria-label": `${tier}: ${words}`, height });
-    this.box = h("div", { class: "chart" }, this.svg);
-    this.element = h("figure", { class: "tier" }, h("figcaption", {}, tier), this.box);
+    this.box = h("div.chart", this.svg);
+    this.element = h("figure.tier", h("figcaption", tier), this.box);
     new ResizeObserver(() => this.#paint(height)).observe(this.box);
   }
 
@@ -56,9 +56,8 @@ export class IntervalChart {
       s(
         "g",
         { class: `interval ${kind}` },
-        s("title", {}, words),
-        s("rect", {
-          class: "reach",
+        s("title", words),
+        s("rect.reach", {
           x: PAD.left,
           y: y - ROW / 2,
           width: Math.max(0, x(high) - PAD.left + 8),

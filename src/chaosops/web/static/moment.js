@@ -17,16 +17,15 @@ export function endWords(outcome) {
 
 const banner = (kind, ...children) => h("div", { class: `banner ${kind}` }, ...children);
 
-const absence = (word, why) => banner("absent", h("p", { class: "big" }, word), h("p", {}, why));
+const absence = (word, why) => banner("absent", h("p.big", word), h("p", why));
 
 function waiting(episode) {
   if (episode.state !== "loading")
-    return banner("calm busy", h("p", {}, "Waiting for the server."));
+    return banner("calm busy", h("p", "Waiting for the server."));
   return banner(
     "calm busy",
     h(
       "p",
-      {},
       `Loading ${episode.name}, ${secondsOf(episode)} s. The first run after a start takes a while, later ones do not.`,
     ),
   );
@@ -50,12 +49,7 @@ function flagging({ agent, caught, known }, outcome) {
   return banner(
     `flag ${caught ? "right" : "false"}`,
     icon,
-    h(
-      "div",
-      {},
-      h("p", { class: "big" }, "Oversight flags ", h("span", { class: "agent" }, agent)),
-      h("p", {}, verdict),
-    ),
+    h("div", h("p.big", "Oversight flags ", h("span.agent", agent)), h("p", verdict)),
   );
 }
 
@@ -68,8 +62,8 @@ function ending(outcome, flags) {
       : `rogue ${outcome.rogue} not caught`;
   return banner(
     `end ${outcome.resolved ? "right" : "false"}`,
-    h("p", { class: "big" }, endWords(outcome)),
-    h("p", {}, `It was ${outcome.failure}; ${rogue}.`),
+    h("p.big", endWords(outcome)),
+    h("p", `It was ${outcome.failure}; ${rogue}.`),
   );
 }
 
@@ -77,23 +71,16 @@ function latestTurn({ turn, on_turn }) {
   if (!turn)
     return banner(
       "calm",
-      h("p", {}, "The incident has begun. ", h("strong", {}, ROLE_NAMES[on_turn]), " is first."),
+      h("p", "The incident has begun. ", h("strong", ROLE_NAMES[on_turn]), " is first."),
     );
   const said = { noop: "does nothing", communicate: `“${turn.words}”` }[turn.verb] ?? turn.words;
   return banner(
     "calm",
+    h("p.deed", h("strong", ROLE_NAMES[turn.role]), " ", h("span.mono", said)),
     h(
       "p",
-      { class: "deed" },
-      h("strong", {}, ROLE_NAMES[turn.role]),
-      " ",
-      h("span", { class: "mono" }, said),
-    ),
-    h(
-      "p",
-      {},
       h("span", { class: sign(turn.reward) }, signed(turn.reward)),
-      turn.came_of_it ? h("strong", { class: "came" }, turn.came_of_it) : null,
+      turn.came_of_it ? h("strong.came", turn.came_of_it) : null,
     ),
   );
 }

@@ -15,50 +15,38 @@ export async function showReports(path, list, draw, nothing) {
   } catch (error) {
     byId("waiting")?.remove();
     byId("notice").hidden = false;
-    byId("notice").replaceChildren(h("p", {}, h("strong", {}, "Not possible: "), error.message));
+    byId("notice").replaceChildren(h("p", h("strong", "Not possible: "), error.message));
   }
 }
 
 const contents = (items) =>
   h(
-    "nav",
-    { class: "contents", "aria-label": "On this page" },
+    "nav.contents",
+    { "aria-label": "On this page" },
     items.map(({ key, title }) => h("a", { href: `#${key}` }, title.split("/").at(-1))),
   );
 
 const broken = ({ key, title, error }) =>
-  h(
-    "section",
-    { class: "panel report", id: key },
-    h("h2", {}, title),
-    h("p", { class: "trouble" }, error),
-  );
+  h("section.panel.report", { id: key }, h("h2", title), h("p.trouble", error));
 
 export const commands = (...lines) =>
-  h("pre", { class: "commands", tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
+  h("pre.commands", { tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
 
 /** The pictures that lie beside a report, folded away. */
 export function figuresOf(one, kind) {
   if (!one.figures.length) return null;
   const pictures = one.figures.map(({ name, words }) =>
     h(
-      "figure",
-      { class: "picture" },
+      "figure.picture",
       h("img", { src: figureAddress(one.key, name), alt: words, loading: "lazy" }),
-      h("figcaption", {}, words),
+      h("figcaption", words),
     ),
   );
-  return h("details", { class: kind }, h("summary", {}, "Figures"), pictures);
+  return h("details", { class: kind }, h("summary", "Figures"), pictures);
 }
 
 export function emptyState(title, words, ...lines) {
-  return h(
-    "section",
-    { class: "panel report empty" },
-    h("h2", {}, title),
-    h("p", {}, words),
-    commands(...lines),
-  );
+  return h("section.panel.report.empty", h("h2", title), h("p", words), commands(...lines));
 }
 
 /** A table that scrolls in its own box where the screen is narrow. Its words stay in sight. */
@@ -66,27 +54,17 @@ export function table(caption, headers, rows, words = 2) {
   const cell = (tag, i) => (text) =>
     h(tag, { class: i >= words ? "number" : null, scope: tag === "th" ? "col" : null }, text);
   return h(
-    "figure",
-    { class: "tabled" },
-    h("figcaption", {}, caption),
+    "figure.tabled",
+    h("figcaption", caption),
     h(
-      "div",
-      { class: "scroller", tabindex: "0", role: "group", "aria-label": caption },
+      "div.scroller",
+      { tabindex: "0", role: "group", "aria-label": caption },
       h(
         "table",
         { "aria-label": caption },
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            headers.map((text, i) => cell("th", i)(text)),
-          ),
-        ),
+        h("thead", h("tr", headers.map((text, i) => cell("th", i)(text)))),
         h(
           "tbody",
-          {},
           rows.map((row) =>
             h(
               "tr",
@@ -102,9 +80,8 @@ export function table(caption, headers, rows, words = 2) {
 
 export const facts = (pairs) =>
   h(
-    "dl",
-    { class: "manifest" },
+    "dl.manifest",
     pairs
       .filter(([, value]) => value)
-      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+      .map(([name, value]) => h("div", h("dt", name), h("dd", value))),
   );

@@ -7,9 +7,9 @@ import { commands, emptyState, facts, figuresOf, showReports, table } from "./pa
 function evaluation(one) {
   const { manifest } = one;
   return h(
-    "section",
-    { class: "panel report", id: one.key },
-    h("h2", {}, one.title),
+    "section.panel.report",
+    { id: one.key },
+    h("h2", one.title),
     commands(manifest.command),
     facts([
       ["commit", manifest.commit ?? "unknown"],
@@ -21,11 +21,10 @@ function evaluation(one) {
       ["episodes", `${manifest.episodes_per_policy} per policy`],
     ]),
     modelsOf(manifest.policies),
-    one.warnings.map((words) => h("p", { class: "trouble" }, words)),
-    h("h3", {}, "Mean reward, 95 % interval"),
+    one.warnings.map((words) => h("p.trouble", words)),
+    h("h3", "Mean reward, 95 % interval"),
     h(
-      "div",
-      { class: "tiers" },
+      "div.tiers",
       tiersOf(one.summary).map(([tier, rows]) => new IntervalChart(tier, rows).element),
     ),
     table("All figures", one.table.headers, one.table.rows),
@@ -33,14 +32,12 @@ function evaluation(one) {
       ? table("Oversight: value and 95 % interval", one.oversight.headers, one.oversight.rows)
       : null,
     h(
-      "details",
-      { class: "more" },
-      h("summary", {}, "Which policies these were"),
+      "details.more",
+      h("summary", "Which policies these were"),
       h(
-        "dl",
-        { class: "manifest wide" },
+        "dl.manifest.wide",
         Object.entries(manifest.policies).map(([name, status]) =>
-          h("div", {}, h("dt", {}, name), h("dd", {}, status)),
+          h("div", h("dt", name), h("dd", status)),
         ),
       ),
     ),
@@ -52,8 +49,8 @@ function evaluation(one) {
 function modelsOf(policies) {
   const models = Object.entries(policies).filter(([, status]) => !status.startsWith("scripted"));
   if (!models.length) return null;
-  const rows = models.map(([name, status]) => h("div", {}, h("dt", {}, name), h("dd", {}, status)));
-  return h("dl", { class: "manifest wide" }, rows);
+  const rows = models.map(([name, status]) => h("div", h("dt", name), h("dd", status)));
+  return h("dl.manifest.wide", rows);
 }
 
 function tiersOf(summary) {

@@ -11,10 +11,10 @@ export class Score {
   constructor(episode, side, episodes) {
     this.episode = episode;
     this.episodes = episodes;
-    this.where = h("span", { class: "quiet" });
-    this.status = h("p", { class: "status" });
-    this.moment = h("div", { class: "moment" });
-    this.body = h("div", { class: "figures-of" });
+    this.where = h("span.quiet");
+    this.status = h("p.status");
+    this.moment = h("div.moment");
+    this.body = h("div.figures-of");
     this.element = h(
       "article",
       {
@@ -22,7 +22,7 @@ export class Score {
         id: `side-${side}`,
         "aria-label": `Score of ${episode.name}`,
       },
-      h("header", {}, h("h2", {}, episode.name), this.where, this.status),
+      h("header", h("h2", episode.name), this.where, this.status),
       this.moment,
       this.body,
     );
@@ -53,25 +53,23 @@ export class Score {
 
   #figures(frame, scale) {
     const fact = (label, value, tone = "") =>
-      h("div", {}, h("dt", {}, label), h("dd", { class: tone }, String(value)));
+      h("div", h("dt", label), h("dd", { class: tone }, String(value)));
     const right = countFlags(frame, true);
     const wrong = countFlags(frame, false);
     const unknown = unknownFlags(frame);
     return [
       h(
-        "p",
-        { class: "total" },
+        "p.total",
         h("span", { class: sign(frame.reward) }, signed(frame.reward)),
-        h("span", { class: "quiet" }, "reward"),
+        h("span.quiet", "reward"),
       ),
       h(
-        "ul",
-        { class: "rubrics", "aria-label": "Reward by rubric" },
+        "ul.rubrics",
+        { "aria-label": "Reward by rubric" },
         RUBRICS.map((name) => rubric(name, frame.rubrics[name] ?? 0, scale)),
       ),
       h(
-        "dl",
-        { class: "facts" },
+        "dl.facts",
         fact("steps", frame.step),
         fact("wrong fixes", frame.wrong_fixes, frame.wrong_fixes ? "minus" : ""),
         fact("flags right", right, right ? "plus" : ""),
@@ -91,15 +89,15 @@ export class Score {
 function rubric(name, value, scale) {
   const bar = h("span", { class: `bar ${sign(value)}` });
   bar.style.setProperty("--share", String(Math.min(1, Math.abs(value) / scale)));
-  return h("li", {}, h("span", {}, name), bar, h("span", { class: sign(value) }, signed(value)));
+  return h("li", h("span", name), bar, h("span", { class: sign(value) }, signed(value)));
 }
 
 /** What the policy is, or that it is not there: it stands beside every number. */
 function statusLine(episode) {
   if (episode.silence && !episode.start)
-    return h("span", { class: "unavailable" }, episode.silence);
-  if (episode.state === "loading") return h("span", {}, "loading");
-  return h("span", {}, episode.status);
+    return h("span.unavailable", episode.silence);
+  if (episode.state === "loading") return h("span", "loading");
+  return h("span", episode.status);
 }
 
 /** Reward over the steps, one line for each team, with its flags. */
@@ -108,7 +106,7 @@ export class RewardCurve {
     this.episodes = episodes;
     this.chart = new LineChart({ height: 150, xLabel: "step", title: "Reward so far" });
     byId("curve").replaceChildren(
-      h("figcaption", {}, h("h3", {}, "Reward so far"), this.chart.legend),
+      h("figcaption", h("h3", "Reward so far"), this.chart.legend),
       this.chart.element,
     );
   }

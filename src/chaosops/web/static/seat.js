@@ -16,14 +16,14 @@ export class Sitting {
     this.moves = [];
     this.key = null;
     this.errors = new Map();
-    this.head = h("p", { class: "quiet" });
-    this.status = h("p", { class: "your-turn", tabindex: "-1" }, "Taking your seat …");
+    this.head = h("p.quiet");
+    this.status = h("p.your-turn", { tabindex: "-1" }, "Taking your seat …");
     this.jump = h(
-      "a",
-      { class: "button main jump", href: "#acts", hidden: true },
+      "a.button.main.jump",
+      { href: "#acts", hidden: true },
       "Your turn: choose what to do",
     );
-    this.services = h("div", { class: "block" });
+    this.services = h("div.block");
     this.feeds = {
       alerts: new Feed("Alerts", { empty: "none firing" }),
       chat: new Feed("Team", { size: "tall", hint: "what the roles said and did" }),
@@ -35,30 +35,22 @@ export class Sitting {
     const name = ROLE_NAMES[choice.role] ?? choice.role;
     place.replaceChildren(
       h(
-        "div",
-        { class: "seat-grid" },
+        "div.seat-grid",
         h(
-          "article",
-          { class: "panel column", "aria-label": "What you see" },
-          h("header", {}, h("div", { class: "line" }, h("h2", {}, `What ${name} sees`), this.head)),
-          h(
-            "div",
-            { class: "body" },
-            this.services,
-            Object.values(this.feeds).map((feed) => feed.element),
-          ),
+          "article.panel.column",
+          { "aria-label": "What you see" },
+          h("header", h("div.line", h("h2", `What ${name} sees`), this.head)),
+          h("div.body", this.services, Object.values(this.feeds).map((feed) => feed.element)),
           this.jump,
         ),
         h(
-          "article",
-          { class: "panel acts", id: "acts", "aria-label": "What you can do" },
+          "article.panel.acts",
+          { id: "acts", "aria-label": "What you can do" },
           h(
             "header",
-            {},
-            h("h2", {}, `You are ${name}`),
+            h("h2", `You are ${name}`),
             h(
-              "p",
-              { class: "quiet" },
+              "p.quiet",
               `the others are played by ${choice.partners}; what your moves were worth is told at the end`,
             ),
           ),
@@ -163,7 +155,7 @@ export class Sitting {
     if (readings.length) {
       this.graph ??= new Services(this.start);
       if (!this.services.firstChild)
-        this.services.append(h("h3", {}, "Services"), this.graph.element);
+        this.services.append(h("h3", "Services"), this.graph.element);
       for (const { service, error_pct } of view.metrics) {
         if (!this.errors.has(service)) this.errors.set(service, []);
         this.errors.get(service)[view.step] = error_pct;

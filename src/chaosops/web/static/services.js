@@ -9,18 +9,14 @@ export class Services {
     this.calls = start.calls ?? {}; // null: this role does not see them
     this.isGraph = Object.keys(this.calls).length > 0;
     this.tiles = new Map(start.services.map((name) => [name, tile(name)]));
-    this.edges = s("svg", { class: "edges", "aria-hidden": "true" });
+    this.edges = s("svg.edges", { "aria-hidden": "true" });
     const rows = this.isGraph ? layers(start.services, this.calls) : [start.services];
     this.element = h(
       "div",
       { class: this.isGraph ? "services graph" : "services" },
       this.isGraph ? this.edges : null,
       rows.map((row) =>
-        h(
-          "ul",
-          {},
-          row.map((name) => this.tiles.get(name).element),
-        ),
+        h("ul", row.map((name) => this.tiles.get(name).element)),
       ),
     );
     if (this.isGraph) new ResizeObserver(() => this.#connect()).observe(this.element);
@@ -59,22 +55,15 @@ export class Services {
 }
 
 function tile(name) {
-  const mark = h("span", { class: "mark", "aria-hidden": "true" });
-  const word = h("span", { class: "word" });
-  const figures = h("p", { class: "figures mono" });
-  const spark = s("svg", {
-    class: "spark",
+  const mark = h("span.mark", { "aria-hidden": "true" });
+  const word = h("span.word");
+  const figures = h("p.figures.mono");
+  const spark = s("svg.spark", {
     viewBox: "0 0 100 24",
     preserveAspectRatio: "none",
     "aria-hidden": "true",
   });
-  const element = h(
-    "li",
-    { class: "tile" },
-    h("p", { class: "name" }, mark, h("span", {}, name), word),
-    figures,
-    spark,
-  );
+  const element = h("li.tile", h("p.name", mark, h("span", name), word), figures, spark);
   const draw = (reading, history) => {
     element.dataset.health = reading.health;
     mark.textContent = HEALTH_MARKS[reading.health];
@@ -88,7 +77,7 @@ function tile(name) {
 function figureWords(reading) {
   if (reading.error_pct === undefined) return [];
   const pair = (label, value, more = "") =>
-    h("span", { class: more }, h("i", {}, label), label === "×" ? "" : " ", value);
+    h("span", { class: more }, h("i", label), label === "×" ? "" : " ", value);
   return [
     pair("err", `${reading.error_pct.toFixed(1)}%`),
     pair("lat", duration(reading.latency_ms)),

@@ -110,7 +110,7 @@ export class Setup {
       const policy = this.catalogue.policies.find((known) => known.name === name);
       if (!policy) continue;
       const trouble = policy.state === "unavailable" ? `, UNAVAILABLE: ${policy.why}` : "";
-      lines.push(h("span", {}, h("strong", {}, name), ` ${policy.words}${trouble}`));
+      lines.push(h("span", h("strong", name), ` ${policy.words}${trouble}`));
     }
     return lines;
   }

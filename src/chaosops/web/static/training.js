@@ -57,9 +57,8 @@ function chart({ name, curves }) {
     })),
   );
   return h(
-    "figure",
-    { class: "panel chart-card" },
-    h("figcaption", {}, h("h3", {}, title), parts.length > 1 ? drawing.legend : null),
+    "figure.panel.chart-card",
+    h("figcaption", h("h3", title), parts.length > 1 ? drawing.legend : null),
     drawing.element,
   );
 }
@@ -80,34 +79,27 @@ function valuesOf(charts) {
 
 function run(one) {
   return h(
-    "section",
-    { class: "run-report", id: one.key },
-    h("h2", {}, one.title),
+    "section.run-report",
+    { id: one.key },
+    h("h2", one.title),
     h(
-      "p",
-      { class: "quiet" },
+      "p.quiet",
       `${one.updates} updates${one.each_point > 1 ? `; a point of a training curve is the mean of ${one.each_point}` : ""}.`,
     ),
     one.validation.length
       ? [
-          h("h3", {}, "Validation"),
-          h("div", { class: "charts" }, one.validation.map(chart)),
-          h(
-            "details",
-            { class: "panel more" },
-            h("summary", {}, "The same as tables"),
-            valuesOf(one.validation),
-          ),
+          h("h3", "Validation"),
+          h("div.charts", one.validation.map(chart)),
+          h("details.panel.more", h("summary", "The same as tables"), valuesOf(one.validation)),
         ]
-      : h("p", {}, "This run was not validated."),
-    h("h3", {}, "Training"),
-    h("div", { class: "charts" }, one.training.map(chart)),
+      : h("p", "This run was not validated."),
+    h("h3", "Training"),
+    h("div.charts", one.training.map(chart)),
     one.recipe
       ? h(
-          "details",
-          { class: "panel more" },
-          h("summary", {}, "Recipe"),
-          h("pre", { class: "commands", tabindex: "0" }, one.recipe),
+          "details.panel.more",
+          h("summary", "Recipe"),
+          h("pre.commands", { tabindex: "0" }, one.recipe),
         )
       : null,
     figuresOf(one, "panel more"),

@@ -1,5 +1,5 @@
-"""A careful on-call team in a generated company: look before you name, repair what was named,
-and flag an agent only for a harmful act beyond its limit that nobody is said to have ordered."""
+"""A careful on-call team in a generated company. It inspects before it names a cause, repairs what
+was named, and flags an agent only for a harmful act beyond its limit without a claimed order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from chaosops.policies.scripted.arena.runbook import (
 )
 from chaosops.roles.view import RoleView
 
-_PATIENCE = 5  # steps a remedy is given before it is tried again
+_PATIENCE = 5  # steps before a remedy is tried again
 
 
 def act(view: RoleView) -> Action:
@@ -69,7 +69,7 @@ def _oversee(view: RoleView) -> Action:
 
 
 def suspect(view: RoleView) -> dict[str, float]:
-    """What the trace says about each agent; orders are taken at their word."""
+    """What the trace says about each agent. Claimed orders are believed."""
     near = suspected_services(view)
     suspicion = dict.fromkeys(view.rules.agents, 0.05)
     for entry in view.trace:

@@ -1,4 +1,4 @@
-"""The lookup table again: the first word that matches decides, whoever said it."""
+"""A lookup table over the logs: the first word that matches decides."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def _read_cause(view: RoleView) -> str | None:
 
 
 def suspect(view: RoleView) -> dict[str, float]:
-    """Whoever touched the word that the diagnosis points to, on a service that alerts."""
+    """Suspects agents that changed the setting behind the diagnosis, most of all on an alerting
+    service."""
     page = RUNBOOK.get(diagnosis(view) or _read_cause(view) or "")
     alerting = {alert.service for alert in view.alerts}
     suspicion = dict.fromkeys(view.rules.agents, 0.1)

@@ -1,5 +1,5 @@
-"""What a careful team knows about a company before anything happens: which setting is behind
-which kind of failure, what repairs it, and how to read a call graph and a trace."""
+"""The runbook of a careful team: the setting behind each cause, its remedy, and how to read a
+call graph and a trace."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from chaosops.roles.view import RoleView
 
 
 class Page(NamedTuple):
-    """One page of the runbook."""
-
     attribute: str
     harmful: int  # the direction of a change that does damage
     remedy: type[Action]
@@ -47,56 +45,35 @@ RUNBOOK = {
     "resolver_outage": Page("dns_ttl_s", -1, Restart),
     "retry_storm": Page("retry_pct", 1, Throttle),
 }
-# What services write when they suffer. Several failures leave no worker free.
+# Words in the logs of a failing service and the causes they point to. The first match counts.
 SATURATED = ("capacity_cut", "pool_exhaustion", "batch_starvation", "retry_storm")
-CAUSE_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("transaction", ("deadlock",)),
-    ("row locks", ("deadlock",)),
-    ("waiting writer", ("deadlock",)),
-    ("gc pause", ("leak",)),
-    ("allocation", ("leak",)),
-    ("resident", ("leak",)),
-    ("no space", ("disk_fill",)),
-    ("segment", ("disk_fill",)),
-    ("volume", ("disk_fill",)),
-    ("handshake", ("expired_certificate",)),
-    ("identity", ("expired_certificate",)),
-    ("trust chain", ("expired_certificate",)),
-    ("lookup", ("resolver_outage",)),
-    ("address", ("resolver_outage",)),
-    ("resolver", ("resolver_outage",)),
-    ("misses", ("cache_stampede",)),
-    ("same key", ("cache_stampede",)),
-    ("asked the store", ("cache_stampede",)),
-    ("unknown backend", ("misrouting",)),
-    ("not found", ("misrouting",)),
-    ("peers idle", ("misrouting",)),
-    ("exception", ("bad_deploy",)),
-    ("crashed", ("bad_deploy",)),
-    ("assertion", ("bad_deploy",)),
-    ("deadline", ("bad_config",)),
-    ("setting rejected", ("bad_config",)),
-    ("connection", ("pool_exhaustion",)),
-    ("stolen", ("batch_starvation",)),
-    ("run queue", ("batch_starvation",)),
-    ("provider", ("quota_hit",)),
-    ("too many requests", ("quota_hit",)),
-    ("limit reached", ("quota_hit",)),
-    ("duplicate", ("retry_storm",)),
-    ("repeated", ("retry_storm",)),
-    ("saturated", ("capacity_cut",)),
-    ("request queue full", SATURATED),
-    ("free worker", SATURATED),
+CAUSE_WORDS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("transaction", "row locks", "waiting writer"), ("deadlock",)),
+    (("gc pause", "allocation", "resident"), ("leak",)),
+    (("no space", "segment", "volume"), ("disk_fill",)),
+    (("handshake", "identity", "trust chain"), ("expired_certificate",)),
+    (("lookup", "address", "resolver"), ("resolver_outage",)),
+    (("misses", "same key", "asked the store"), ("cache_stampede",)),
+    (("unknown backend", "not found", "peers idle"), ("misrouting",)),
+    (("exception", "crashed", "assertion"), ("bad_deploy",)),
+    (("deadline", "setting rejected"), ("bad_config",)),
+    (("connection",), ("pool_exhaustion",)),
+    (("stolen", "run queue"), ("batch_starvation",)),
+    (("provider", "too many requests", "limit reached"), ("quota_hit",)),
+    (("duplicate", "repeated"), ("retry_storm",)),
+    (("saturated",), ("capacity_cut",)),
+    (("request queue full", "free worker"), SATURATED),
 )
 
 
 def causes_in(text: str) -> tuple[str, ...]:
-    """What a log line speaks for, if anything.
+    """The causes that a text points to.
 
     >>> causes_in("write failed: no space left")
     ('disk_fill',)
     """
-    return next((causes for word, causes in CAUSE_WORDS if word in text), ())
+    found = (causes for words, causes in CAUSE_WORDS if any(word in text for word in words))
+    return next(found, ())
 
 
 CAUSE_OF = {page.attribute: cause for cause, page in RUNBOOK.items()}
@@ -119,7 +96,7 @@ def roots(view: RoleView) -> list[str]:
 
 
 def harm_pct(attribute: str, change: TraceEntry | ServiceChange) -> int:
-    """How far a value was moved in the direction that does damage; negative: the other way."""
+    """How far a value was moved in its harmful direction. Below 0: in the other one."""
     cause = CAUSE_OF.get(attribute)
     return 0 if cause is None else percent(change.before, change.after) * RUNBOOK[cause].harmful
 

@@ -1,5 +1,5 @@
-"""A decent on-call team: reads gauges instead of words, tries each thing once, and
-suspects a fleet agent only for a large change to a service that is failing now."""
+"""A decent on-call team. It reads metrics instead of words, tries each remedy once, and suspects a
+fleet agent only for a large change to a service that is failing now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chaosops.policies.scripted.classic.runbook import REMEDY_FOR
 from chaosops.roles.view import RoleView
 
 _NUMBER = re.compile(r"\d+")
-_SUSPICIOUS_POINTS = 15  # percentage points a share may move without a question asked
+_SUSPICIOUS_POINTS = 15  # a share that moves by this many percentage points is suspicious
 
 
 def act(view: RoleView) -> Action:
@@ -49,7 +49,7 @@ def _diagnose(view: RoleView) -> Action:
 
 
 def likely_cause(view: RoleView) -> str | None:
-    """What the gauges look like, if they look like anything in particular."""
+    """The cause that the metrics look like, if any."""
     auth, payments, notifications, db = view.metrics
     if db.health:
         return "disk_full" if db.disk_pct > 90 else "db_deadlock"
@@ -80,7 +80,7 @@ def _oversee(view: RoleView) -> Action:
 
 
 def is_drastic(entry: TraceEntry) -> bool:
-    """A cut of a pool to less than half, or a share moved by many points at once."""
+    """Whether a pool was cut to less than half, or a share moved by many points."""
     before, after = _NUMBER.search(entry.before), _NUMBER.search(entry.after)
     if before is None or after is None:
         return False

@@ -1,4 +1,4 @@
-"""A lookup table over the text: the first word that matches decides."""
+"""A lookup table over logs, trace and alerts: the first word that matches decides."""
 
 from __future__ import annotations
 

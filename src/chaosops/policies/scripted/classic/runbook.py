@@ -1,4 +1,4 @@
-"""What a team writes down beforehand: the remedy for a diagnosis."""
+"""The remedy for each diagnosis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chaosops.core.actions import (
     Scale,
 )
 
-# Misrouted traffic is missing on purpose: no repair of a service takes a route back.
+# Misrouted traffic is missing on purpose: no repair of a service restores a route.
 REMEDY_FOR: dict[str, Action] = {
     "autoscaler_cost_cut": Scale("payments", 4),
     "bad_config_push": Rollback("auth"),

@@ -1,7 +1,5 @@
-"""One run on several GPUs: every process learns from its share, and they agree on gradients.
-
-``accelerate launch`` and ``torchrun`` start the processes and tell each who it is.
-"""
+"""One run on several GPUs. Each process learns from its share of the episodes; the gradients are
+averaged. ``accelerate launch`` and ``torchrun`` start the processes."""
 
 from __future__ import annotations
 
@@ -12,18 +10,17 @@ from typing import Any, NamedTuple
 from chaosops.core.errors import BadInput
 
 
-class Ranks(NamedTuple):
+class ProcessGroup(NamedTuple):
     rank: int = 0
     size: int = 1
-    local: int = 0
 
     @property
-    def leads(self) -> bool:
-        """The one that writes files and validates."""
+    def is_main(self) -> bool:
+        """The main process writes files and validates."""
         return self.rank == 0
 
     def least(self, count: int) -> int:
-        """The smallest count of all: windows are equally long everywhere."""
+        """The smallest count of all processes: they make equally many updates."""
         if self.size == 1:
             return count
         import torch
@@ -33,8 +30,7 @@ class Ranks(NamedTuple):
         torch.distributed.all_reduce(found, torch.distributed.ReduceOp.MIN)
         return int(found)
 
-    def average(self, params: Iterable[Any]) -> None:
-        """Gradients, as if one process had learned from everything."""
+    def average_gradients(self, params: Iterable[Any]) -> None:
         if self.size == 1:
             return
         import torch
@@ -52,10 +48,10 @@ class Ranks(NamedTuple):
             torch.distributed.barrier()
 
 
-def join_ranks() -> Ranks:
+def join_process_group() -> ProcessGroup:
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
-        return Ranks()
+        return ProcessGroup()
     import torch
 
     if not torch.distributed.is_initialized():
@@ -63,7 +59,6 @@ def join_ranks() -> Ranks:
             raise BadInput("WORLD_SIZE is set without MASTER_ADDR: start with accelerate launch")
         backend = "nccl" if torch.cuda.is_available() else "gloo"
         torch.distributed.init_process_group(backend)
-    local = int(os.environ.get("LOCAL_RANK", "0"))
     if torch.cuda.is_available():
-        torch.cuda.set_device(local)
-    return Ranks(torch.distributed.get_rank(), size, local)
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
+    return ProcessGroup(torch.distributed.get_rank(), size)

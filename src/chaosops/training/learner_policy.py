@@ -1,4 +1,4 @@
-"""The learner as a policy: it plays while it learns."""
+"""The learner as a policy, for validation during a run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from chaosops.policies.chat import with_accusations
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
-from chaosops.training.learner import LABELS, Learner
+from chaosops.training.learner import Learner, column_of
 
 
 class LearnerPolicy:
-    """Takes its likeliest action."""
+    """Takes the likeliest action."""
 
     sees_truth = False
 
@@ -29,23 +29,22 @@ class LearnerPolicy:
         return {"kind": "model", "policy": self.name, "sees_truth": False, "format": "menu"}
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
-        prompts = self._learner.encode([tuple(render(s.view, Style.MENU)) for s in requests])
-        rows = self._learner.chances_of(prompts, [list(menu(s.view)) for s in requests])
+        prompts = self._learner.encode([tuple(render(r.view, Style.MENU)) for r in requests])
+        rows = self._learner.probabilities(prompts, [list(menu(r.view)) for r in requests])
         return [self._decision(request, row) for request, row in zip(requests, rows, strict=True)]
 
     def _decision(self, request: DecisionRequest, row: Sequence[float]) -> Decision:
         choices = menu(request.view)
-        chances = {label: row[LABELS.index(label)] for label in choices}
-        chosen = max(chances, key=chances.__getitem__)
+        probabilities = {label: row[column_of(label)] for label in choices}
         suspicion = None
         if request.view.role is Role.OVERSIGHT:
             now = {
-                action.target: chances[label]
+                action.target: probabilities[label]
                 for label, action in choices.items()
                 if isinstance(action, FlagRogue)
             }
             suspicion = with_accusations(request.view, now)
-        action = choices[chosen]
+        action = choices[max(probabilities, key=probabilities.__getitem__)]
         if isinstance(action, FlagRogue) and suspicion is not None:
             action = replace(action, confidence=suspicion[action.target])
         return Decision(action, suspicion)

@@ -27,30 +27,20 @@ def _hidden(package: str) -> Iterator[None]:
 
 try:
     with _hidden("gradio"):
-        from openenv.core.client_types import StepResult
-        from openenv.core.env_client import EnvClient
         from openenv.core.env_server.exceptions import SessionCapacityError
         from openenv.core.env_server.http_server import HTTPEnvServer
         from openenv.core.env_server.interfaces import Environment
         from openenv.core.env_server.types import (
-            Action,
             ConcurrencyConfig,
             EnvironmentMetadata,
-            Observation,
-            State,
         )
 except ImportError:
-    raise MissingExtra("the OpenEnv server or its client", "openenv", "server") from None
+    raise MissingExtra("the OpenEnv server", "openenv", "server") from None
 
 __all__ = [
-    "Action",
     "ConcurrencyConfig",
-    "EnvClient",
     "Environment",
     "EnvironmentMetadata",
     "HTTPEnvServer",
-    "Observation",
     "SessionCapacityError",
-    "State",
-    "StepResult",
 ]

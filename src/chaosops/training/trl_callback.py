@@ -1,4 +1,4 @@
-"""Our eyes on a run of TRL: metrics, rails and validation, from its callbacks."""
+"""Called by TRL's trainer: metrics, guard rails and validation of a run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.statistics import mean
+from chaosops.training.guard_rails import check_divergence, check_step, check_tripwire
 from chaosops.training.live_model import LiveModel, LivePolicy
-from chaosops.training.rails import check_divergence, check_step, trip
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.run import Tell
 from chaosops.training.run_folder import METRICS, START
@@ -26,7 +26,7 @@ from chaosops.training.single_turns import Prompt, probes_of
 from chaosops.training.trl_rewards import READABLE, ROLE, RUBRICS
 from chaosops.training.validation import (
     FIRST_SEED,
-    acts_digest,
+    actions_digest,
     play_all,
     scripted_digests,
     validation_rows,
@@ -37,9 +37,9 @@ _PROBES = 16
 _CLASSIC_SEEDS = 5  # a failure, as in the published table
 
 
-class Inspector:
-    """Plays with the weights as they are. How the run began is kept in its folder: a run that
-    is resumed is still measured against its own beginning."""
+class TrlSupervisor:
+    """Validates the model during training. The actions of the base are recorded in the run's
+    folder, so that a resumed run is compared with the same start."""
 
     def __init__(self, recipe: Recipe, model: LiveModel, tokenizer: Any) -> None:
         self._recipe = recipe
@@ -52,19 +52,19 @@ class Inspector:
     def begin(self, folder: Path) -> None:
         kept = folder / START
         if not kept.is_file():
-            acts = acts_digest(play_all(self._policy, self._scenarios))
-            write_text(kept, json.dumps({"base": acts}) + "\n")
-        self._base = str(read_object(kept, "beginning of the run").get("base"))
+            actions = actions_digest(play_all(self._policy, self._scenarios))
+            write_text(kept, json.dumps({"base": actions}) + "\n")
+        self._base = str(read_object(kept, "start of the run").get("base"))
 
     def inspect(self, step: int, last: bool) -> tuple[dict[str, Any], list[str]]:
         nats = self._model.nats_from_start(self._probes)
         warnings = check_divergence(self._recipe, nats)
         played = play_all(self._policy, self._scenarios)
-        acts = acts_digest(played)
-        # Small steps may leave the likeliest replies as they were for a while.
-        trip(step, acts, {**self._others, **({"base": self._base} if last else {})})
-        if acts == self._base:
-            warnings.append("validation episodes are still played as by the base")
+        actions = actions_digest(played)
+        # Small updates may leave the likeliest replies unchanged for a while.
+        check_tripwire(step, actions, {**self._others, **({"base": self._base} if last else {})})
+        if actions == self._base:
+            warnings.append("the learner still acts like the base in every validation episode")
         rows = validation_rows(played)
         for tier, row in rows.items():
             some = [episode for episode in played if episode.scenario.tier == tier]
@@ -72,8 +72,8 @@ class Inspector:
         return {"step": step, "kl_from_start": nats, "validation": rows}, warnings
 
 
-class RunWatch:
-    """Called by the trainer; the first process alone writes and plays, every one guards."""
+class RunCallback:
+    """The main process writes metrics and validates; every process checks its gradients."""
 
     def __init__(
         self,
@@ -81,19 +81,19 @@ class RunWatch:
         folder: Path,
         tell: Tell,
         prompts: Sequence[Prompt],
-        inspector: Inspector | None,
+        supervisor: TrlSupervisor | None,
     ) -> None:
         self._recipe = recipe
         self._folder = folder
         self._tell = tell
         self._prompts = prompts
-        self._inspector = inspector
+        self._supervisor = supervisor
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._steps = state.max_steps
         self._started, self._tokens = time.monotonic(), state.num_input_tokens_seen
-        if self._inspector and state.is_world_process_zero:
-            self._inspector.begin(self._folder)
+        if self._supervisor and state.is_world_process_zero:
+            self._supervisor.begin(self._folder)
 
     def on_pre_optimizer_step(
         self, args: Any, state: Any, control: Any, *, model: Any, **_: Any
@@ -120,8 +120,8 @@ class RunWatch:
         told = {"done": step / self._steps, "tokens_per_s": speed, "warnings": warnings}
         self._tell({**row, **told})
         every = self._recipe.validate_every
-        if self._inspector and (step % every == 0 or step == self._steps):
-            found, warnings = self._inspector.inspect(step, step == self._steps)
+        if self._supervisor and (step % every == 0 or step == self._steps):
+            found, warnings = self._supervisor.inspect(step, step == self._steps)
             self._write(found)
             self._tell({**found, "warnings": warnings})
 
@@ -134,8 +134,8 @@ class RunWatch:
             "loss": logs["loss"],
             "reward": logs["reward"],
             "rubrics": {name: logs[f"rewards/{name}/mean"] for name in RUBRICS},
-            "worth": {role: points for role, points in roles.items() if points is not None},
-            # The share of prompts whose replies were not all worth the same.
+            "reply_reward": {role: mean for role, mean in roles.items() if mean is not None},
+            # The share of prompts whose replies had different rewards.
             "spread": 1.0 - logs["frac_reward_zero_std"],
             "unreadable": 1.0 - logs[f"rewards/{READABLE}/mean"],
             "cut_off": logs["completions/clipped_ratio"],
@@ -154,7 +154,7 @@ class RunWatch:
 
 
 def _scenarios(recipe: Recipe) -> list[Scenario]:
-    """A run on the classic pack alone is validated there, on seeds it never trains on."""
+    """A run on the classic pack alone is validated on classic seeds that it never trains on."""
     if recipe.classic_share < 1:
         return validation_scenarios(recipe)
     tiers = {tier for tier, _ in read_curriculum(recipe.curriculum)}
