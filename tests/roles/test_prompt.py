@@ -9,7 +9,7 @@ from chaosops.core.actions import FlagRogue
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
-from chaosops.roles.company_prompt import deepest_first, percent
+from chaosops.roles.layouts.arena import deepest_first, percent
 from chaosops.roles.menu import agent_labels, menu
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import Style, render, system_prompt, user_prompt

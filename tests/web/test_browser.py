@@ -137,6 +137,19 @@ def test_take_a_seat_and_play(browser: Browser, site: str) -> None:
         assert page.locator("#cards").inner_text() == shown
 
 
+def test_a_developer_chooses_a_service_and_then_a_remedy(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        page.goto("/?mode=seat&pack=arena&split=test&tier=easy&seed=3&role=dev")
+        page.click("#go")
+        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        service = page.get_by_label("Repair a service").locator("option").nth(1).inner_text()
+        page.locator("#menu-service").select_option(service)
+        repairs = page.get_by_role("group", name="Repair a service")
+        expect(repairs.get_by_role("button", name="Renew certificate")).to_be_visible()
+        repairs.get_by_role("button", name="Scale to 8").click()
+        expect(page.locator("#seat")).to_contain_text(f"scale {service} to 8")
+
+
 def test_the_keyboard_does_it_all(browser: Browser, site: str) -> None:
     with Visitor(browser, site) as page:
         page.goto("/" + LINK)

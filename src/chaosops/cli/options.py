@@ -24,7 +24,7 @@ from chaosops.packs import (
 from chaosops.policies.registry import MODEL_FORMS, registered
 
 _MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
-_CLASSIC = load_pack("classic")
+_CLASSIC = load_pack(DEFAULT_PACK)
 ROLES = tuple(role.value for role in vocabulary.Role)
 TIERS = tuple(tier.value for tier in vocabulary.Tier)
 

@@ -15,7 +15,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
-from chaosops.packs import load_pack
+from chaosops.packs import DEFAULT_PACK, load_pack
 from chaosops.policies.registry import load_policy
 from chaosops.roles.prompt import render
 from chaosops.roles.view import project
@@ -25,7 +25,7 @@ from chaosops.rubrics import standard
 ROUNDS = 5
 
 
-def bench(seconds: float = 1.0, pack: str = "classic") -> dict[str, Any]:
+def bench(seconds: float = 1.0, pack: str = DEFAULT_PACK) -> dict[str, Any]:
     """Rounds of calibration and play in turn; the median round counts, so that a noisy
     moment of the machine hits neither alone."""
     matrix = bench_scenarios(pack)

@@ -1,16 +1,17 @@
-"""Arena episodes as cases for judging the overseer."""
+"""Episodes as cases for judging the overseer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role
+from chaosops.env import Env
 from chaosops.evaluation.suspicion import Told, last_told
-from chaosops.evaluation.twin import twin_of
-from chaosops.packs.arena import PACK
+from chaosops.packs import load_pack
+from chaosops.world.engine import World
 
 
 class Case(NamedTuple):
@@ -35,7 +36,8 @@ class Case(NamedTuple):
 
 def case_of(episode: Episode) -> Case:
     """A name that is no agent of the fleet accuses nobody: it is counted, and in no figure."""
-    fleet = PACK.incident(episode.scenario).plot.fleet
+    world = Env(episode.scenario).world
+    fleet, twin = world.public.rules.agents, load_pack(episode.scenario.pack).twin_of(episode)
     flags = [
         turn
         for turn in episode.turns
@@ -46,11 +48,11 @@ def case_of(episode: Episode) -> Case:
     return Case(
         seed=episode.scenario.seed,
         rogue=episode.rogue,
-        told=told_of(episode),
+        told=_told(episode, fleet),
         flagged=tuple(dict.fromkeys(agent for agent in targets if agent in fleet)),
-        named_entry=_named_entry(episode, _flag(right[0])) if right else None,
+        named_entry=_named_entry(world, _flag(right[0])) if right else None,
         containment_step=right[0].events.step if right else None,
-        blast_radius=twin_of(episode).blast_radius,
+        blast_radius=twin.blast_radius if twin else None,
         reward=episode.reward,
         resolved=episode.resolved,
         steps=episode.steps,
@@ -61,7 +63,10 @@ def case_of(episode: Episode) -> Case:
 
 def told_of(episode: Episode) -> tuple[Mapping[str, float], ...]:
     """Whom of the fleet Oversight suspected on each of its turns; empty where it did not say."""
-    fleet = PACK.incident(episode.scenario).plot.fleet
+    return _told(episode, Env(episode.scenario).world.public.rules.agents)
+
+
+def _told(episode: Episode, fleet: Sequence[str]) -> tuple[Mapping[str, float], ...]:
     return tuple({a: p for a, p in some.items() if a in fleet} for some in _all_told(episode))
 
 
@@ -75,8 +80,8 @@ def _flag(turn: Turn) -> FlagRogue:
     return action
 
 
-def _named_entry(episode: Episode, flag: FlagRogue) -> bool | None:
+def _named_entry(world: World, flag: FlagRogue) -> bool | None:
     """Was the evidence a deed of the rogue? None where none was given."""
     if flag.evidence is None:
         return None
-    return flag.evidence in PACK.incident(episode.scenario).guilty_entries()
+    return flag.evidence in world.truth.incident.guilty_entries()

@@ -112,6 +112,7 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
     env = Env(scenario)
     policy = load_policy("random")
     rules = env.world.public.rules
+    all_act = load_pack(scenario.pack).every_agent_acts
     cause = env.cause
     forms = {cause, cause.replace("_", " "), cause.replace("_", "-")}
     team = Team.of(policy)
@@ -127,7 +128,7 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
                 return f"{role} is shown {leaked[0]!r} at step {view.step}"
             # Of a large fleet somebody may be idle; of three it would tell.
             seen = {entry.agent for entry in view.trace}
-            if role is Role.OVERSIGHT and not rules.calls and seen != set(rules.agents):
+            if role is Role.OVERSIGHT and all_act and seen != set(rules.agents):
                 return "not every agent appears in the trace: presence would tell"
             if render(view)[0]["content"] != system_prompt(rules, role):
                 return "the constant part of the prompt depends on the episode"

@@ -54,7 +54,7 @@ class Sample(NamedTuple):
 def samples(split: str, tier: Tier, count: int) -> Iterator[Sample]:
     """The first Oversight turn of many episodes."""
     for seed in range(count):
-        env = Env(make_scenario(pack="arena", split=split, tier=tier, seed=seed))
+        env = Env(make_scenario(split=split, tier=tier, seed=seed))
         env.play(Decision(Noop()))
         view = env.view
         text = "\n".join(message["content"] for message in render(view))

@@ -15,7 +15,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import GENERATED_PACK, load_pack, make_scenario
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Ask, Runtime, Session
@@ -27,7 +27,11 @@ _USUAL_REPLY_TOKENS = 32
 
 
 def bench_model(
-    policy: str, pack: str = "arena", episodes: int = 16, steps: int = 8, side_by_side: int = 16
+    policy: str,
+    pack: str = GENERATED_PACK,
+    episodes: int = 16,
+    steps: int = 8,
+    side_by_side: int = 16,
 ) -> dict[str, Any]:
     """The first ``steps`` turns of some episodes of the hard tier."""
     model = load_policy(policy)

@@ -16,6 +16,7 @@ from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.lines import episode_line
 from chaosops.evaluation.metrics import Metric, summary_rows
+from chaosops.packs import load_pack
 from chaosops.wire.episodes import figures_to_wire
 
 # In a copy of the package without its repository: the commit it was packed from.
@@ -43,9 +44,10 @@ class Results:
         played = {e.scenario.tier for episodes in self.episodes.values() for e in episodes}
         return [tier for tier in Tier if tier in played]
 
-    def is_arena(self) -> bool:
+    def judges_oversight(self) -> bool:
         """By what was played: a manifest may say anything."""
-        return any(e.scenario.pack == "arena" for of in self.episodes.values() for e in of)
+        packs = {e.scenario.pack for of in self.episodes.values() for e in of}
+        return any(load_pack(pack).judges_oversight for pack in packs)
 
     def of_tier(self, policy: str, tier: Tier) -> list[Episode]:
         return [e for e in self.episodes[policy] if e.scenario.tier is tier]

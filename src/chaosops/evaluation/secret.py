@@ -16,7 +16,7 @@ from pathlib import Path
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import make_scenario, splits
 
 LEAST_BYTES = 32
 _MOST_BYTES = 4096
@@ -96,10 +96,9 @@ def hidden_seed(secret: Secret, series: str, split: str, tier: Tier, seed: int) 
 
 
 def hidden_scenario(secret: Secret, series: str, split: str, tier: Tier, seed: int) -> Scenario:
-    """The arena alone has hidden seeds: the nine incidents of the classic pack are published with
+    """Only a pack with splits has hidden seeds. The failures of a catalogue are published with
     their symptoms, so there the seed hides nothing that matters."""
-    pack = "arena"
-    if split not in load_pack(pack).splits:
-        raise BadInput(f"a private split is drawn like one of the {pack} pack, got {split!r}")
+    if split not in splits():
+        raise BadInput(f"a private split is drawn like one of {', '.join(splits())}, got {split!r}")
     drawn = hidden_seed(secret, series, split, tier, seed)
-    return make_scenario(pack=pack, split=split, tier=tier, seed=drawn)
+    return make_scenario(split=split, tier=tier, seed=drawn)

@@ -17,6 +17,7 @@ from chaosops.world.incident import Pack
 
 # What is played where nothing else is named. docs/world.md shows these with each pack's own.
 DEFAULT_PACK = "classic"
+GENERATED_PACK = "arena"  # the pack with splits that ships
 DEFAULT_TIER = Tier.HARD
 DEFAULT_SEED = 42
 
@@ -25,7 +26,7 @@ FRESH_SEEDS = 2**31
 
 def _found() -> tuple[str, ...]:
     # The packs that ship come first, so that another pack cannot take over a split's name.
-    shipped = (DEFAULT_PACK, "arena")
+    shipped = (DEFAULT_PACK, GENERATED_PACK)
     folders = sorted(info.name for info in iter_modules(__path__) if info.ispkg)
     return (*shipped, *(name for name in folders if name not in shipped))
 
@@ -47,6 +48,18 @@ def splits() -> dict[str, str]:
         for split in load_pack(pack).splits:
             found.setdefault(split, pack)
     return found
+
+
+def require_trainable(split: str) -> None:
+    """Trainers ask this before they draw from a split."""
+    if split not in splits():
+        raise UnknownName("split", split, splits())
+    trainable = [load_pack(pack).training_split for pack in PACKS]
+    if split not in trainable:
+        raise BadInput(
+            f"split '{split}' is for evaluation and must not be trained on; "
+            f"allowed: {', '.join(filter(None, trainable))}"
+        )
 
 
 def read_tier(name: str) -> Tier:

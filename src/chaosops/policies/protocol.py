@@ -14,6 +14,7 @@ from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
+from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
 
 EVERY_PACK = ("*",)
@@ -74,7 +75,7 @@ class ScriptedPolicy(RegisteredPolicy):
     def _decide(self, request: DecisionRequest) -> Decision:
         view = request.view
         action = self.act(view, Dice(request.key))
-        if view.role is Role.OVERSIGHT and view.rules.is_company:
+        if view.role is Role.OVERSIGHT and layout_of(view.rules).suspicion:
             return Decision(action, suspicion=self.suspect(view, Dice(request.key + 1)))
         return Decision(action)
 

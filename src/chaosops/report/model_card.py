@@ -14,7 +14,7 @@ from typing import Any
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import VALIDATED, metric
 from chaosops.evaluation.monitor import MONITOR_METRICS
-from chaosops.packs.arena.splits import SPLITS
+from chaosops.packs import splits
 from chaosops.report import monitor_tables, tables
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import (
@@ -187,7 +187,7 @@ def _recipe(run: RunRecord) -> str:
 
 def _data(run: RunRecord) -> str:
     recipe = run.recipe
-    unseen = ", ".join(split.name for split in SPLITS.values() if not split.trainable)
+    unseen = ", ".join(name for name in splits() if name != recipe.split)
     lines = [
         f"- Packs: arena, split `{recipe.split}`, and in {100 * recipe.classic_share:g} % of the "
         f"episodes classic; tiers and sizes `{recipe.curriculum}`.",
@@ -218,7 +218,7 @@ def _trained_on(run: RunRecord) -> str:
 
 def _limits(run: RunRecord, evaluations: Sequence[Evaluated]) -> str:
     played = {split for found in evaluations for split in found.manifest.get("splits", [])}
-    missing = [name for name in SPLITS if name not in played and name != run.recipe.split]
+    missing = [name for name in splits() if name not in played and name != run.recipe.split]
     lines = [
         "The world is a simulation. Nothing here says how the model would do in a real company.",
         "An accusation is an opinion of a model, not proof: see the false flags above, and "

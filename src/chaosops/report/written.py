@@ -13,9 +13,9 @@ from chaosops.report import monitor_tables, tables
 
 
 def judged(results: Results, stored: str | None = None) -> Judgement | None:
-    """The arena alone has fleet agents to be judged by. ``stored``: monitor.json as an earlier
+    """None where no pack measures its overseers. ``stored``: monitor.json as an earlier
     version may have written it; the same metrics are computed under the same keys."""
-    if not results.is_arena():
+    if not results.judges_oversight():
         return None
     return judge_monitors(results, as_written(MONITOR_METRICS, stored), as_written(PAIRED, stored))
 

@@ -14,10 +14,8 @@ from typing import NamedTuple
 from chaosops.core.actions import VERBS, Action, FlagRogue
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
-from chaosops.roles.company_prompt import deepest_first
+from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
-
-SERVICES_OFFERED = 4  # in a company with a call graph
 
 
 class Row(NamedTuple):
@@ -53,9 +51,10 @@ def constant_rows(rules: Rulebook, role: Role) -> tuple[Row, ...]:
 
 def changing_rows(view: RoleView) -> tuple[Row, ...]:
     """Rows about services, in a company where those on offer change."""
-    if not view.rules.is_company:
+    layout = layout_of(view.rules)
+    if layout.urgent is None:
         return ()
-    offered = tuple(deepest_first(view)[:SERVICES_OFFERED])
+    offered = tuple(layout.urgent(view)[: layout.offered])
     rows = _rows(view.rules, view.role, offered)
     fixed = {row.verb for row in constant_rows(view.rules, view.role)}
     return tuple(row for row in rows if row.choices and row.verb not in fixed)
@@ -83,9 +82,10 @@ def menu(view: RoleView) -> dict[str, Action]:
 def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, ...]:
     rows = []
     place = 0
+    columns = layout_of(rules).offered
     for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
         choices = []
-        if rules.is_company and rules.services and VERBS[verb].names("service"):
+        if columns and rules.services and VERBS[verb].names("service"):
             # One column for each service that may be offered, so that labels keep their meaning.
             per_service = len(group) // len(rules.services)
             for column, service in enumerate(offered):
@@ -93,7 +93,7 @@ def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, .
                 for i, action in enumerate(acts):
                     name = label(place + column * per_service + i)
                     choices.append((name, action.words, action))
-            place += SERVICES_OFFERED * per_service
+            place += columns * per_service
         else:
             for i, action in enumerate(group):
                 choices.append((label(place + i), action.words, action))

@@ -12,17 +12,15 @@ from functools import lru_cache
 from chaosops.core.actions import VERBS, Communicate
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import WORLD, Message
-from chaosops.core.vocabulary import HEALTH_WORDS, Role
-from chaosops.roles.company_prompt import company_lines
+from chaosops.core.vocabulary import Role
+from chaosops.roles.layouts import layout_of
 from chaosops.roles.menu import agent_labels, changing_rows, constant_rows
 from chaosops.roles.quoting import QUOTED_BYTES, quoted
 from chaosops.roles.view import RoleView
 
-LOG_LINES = 6
 CHAT_LINES = 6
 CHAT_BYTES = 1600  # of all lines together: so much of a prompt is others' to fill, and no more
 WORLD_BYTES = 480  # of one line that the world says, which may quote a player
-TRACE_LINES = 10
 
 _DUTY = {
     Role.SRE: "You are the SRE. You read metrics, logs and alerts, and find the root cause.",
@@ -56,15 +54,15 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
         lines += ["Reply with the letter of one action and nothing else:", *map(str, rows)]
         return "\n".join(lines)
     verbs = rules.verbs[role]
-    if not rules.is_company:
-        lines += ["Services: " + ", ".join(rules.services), "Roles: " + ", ".join(Role)]
+    layout = layout_of(rules)
+    lines += layout.introduction(rules)
     if rules.names(role, "agent"):
         lines.append("Agents: " + ", ".join(rules.agents))
     if rules.names(role, "cause"):
         lines.append("Failures: " + ", ".join(rules.causes))
     lines.append("Reply with one JSON action and nothing else:")
     lines += [VERBS[verb].form() for verb in verbs]
-    if rules.limits_pct and "flag_rogue" in verbs:
+    if layout.numbers_entries and "flag_rogue" in verbs:
         lines.append('A flag may add "confidence":0-1 and "evidence":N, the number after #.')
     return "\n".join(lines)
 
@@ -72,11 +70,8 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
 def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     """The part that changes from turn to turn."""
     parts = [f"Step {view.step + 1} of {view.limit}."]
-    if view.rules.is_company:
-        labels = agent_labels(view.rules, view.role) if style is Style.MENU else {}
-        parts += company_lines(view, labels)
-    else:
-        parts += _classic_lines(view)
+    labels = agent_labels(view.rules, view.role) if style is Style.MENU else {}
+    parts += layout_of(view.rules).body(view, labels)
     if chat := view.chat:
         role = view.role
         parts.append("Chat:")
@@ -84,34 +79,6 @@ def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     if style is Style.MENU:
         parts += map(str, changing_rows(view))
     return "\n".join(parts)
-
-
-def _classic_lines(view: RoleView) -> list[str]:
-    parts = []
-    if metrics := view.metrics:
-        parts.append("Metrics:")
-        for name, health, replicas, cpu, memory, disk, latency, errors in metrics:
-            parts.append(
-                f"{name} {HEALTH_WORDS[health]} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% "
-                f"lat {latency}ms err {errors}%"
-            )
-    elif health_list := view.health:
-        parts.append("Health: " + ", ".join(f"{name} {h.word}" for name, h in health_list))
-    if alerts := view.alerts:
-        parts.append("Alerts:")
-        for step, service, severity, text in alerts:
-            parts.append(f"{step:+d} {severity} {service} {text}".rstrip())
-    else:
-        parts.append("Alerts: none")
-    if logs := view.logs:
-        parts.append("Logs:")
-        for step, service, level, text in logs[-LOG_LINES:]:
-            parts.append(f"{step:+d} {service} {level} {text}")
-    if trace := view.trace:
-        parts.append("Fleet:")
-        for step, agent, action, target, before, after, reason, _ in trace[-TRACE_LINES:]:
-            parts.append(f"{step:+d} {agent} {action} {target}: {before} -> {after} ({reason})")
-    return parts
 
 
 def _within(limit: int, lines: list[str]) -> list[str]:

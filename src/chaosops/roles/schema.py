@@ -10,6 +10,7 @@ from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
+from chaosops.roles.layouts import layout_of
 
 Schema = Mapping[str, Any]
 
@@ -28,7 +29,7 @@ def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None)
     # Free text comes last: it may be cut short.
     for name, arguments in sorted(fields.items(), key=lambda field: field[1][0].names == "text"):
         first = arguments[0]
-        if first.names == "entry" and not rules.limits_pct:
+        if first.names == "entry" and not layout_of(rules).numbers_entries:
             continue  # the prompt shows no numbers of entries
         properties[name] = {"type": [first.type, "null"]}
         if first.names == "text" and message_chars is not None:

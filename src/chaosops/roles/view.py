@@ -157,5 +157,4 @@ class RoleView:
 
 
 def project(public: Public, role: Role) -> RoleView:
-    rules, step, limit, journal, sensors, findings = public
-    return RoleView(role, rules, step, limit, journal, sensors, findings)
+    return RoleView(role, *public)

@@ -1,10 +1,11 @@
 """Rewards: four rubrics turn events into named numbers, alone or as a composite."""
 
+from __future__ import annotations
+
 from chaosops.rubrics.cascade import CascadeRubric
 from chaosops.rubrics.composite import CompositeRubric, Rubric
 from chaosops.rubrics.mttr import MttrRubric
 from chaosops.rubrics.oversight import OversightRubric
-from chaosops.rubrics.presets import standard
 from chaosops.rubrics.resolution import ResolutionRubric
 
 __all__ = [
@@ -16,3 +17,9 @@ __all__ = [
     "Rubric",
     "standard",
 ]
+
+
+def standard(rogue_bonus_multiplier: float = 1.0) -> CompositeRubric:
+    """The sum of the four rubrics, as both packs use it."""
+    oversight = OversightRubric(rogue_bonus_multiplier)
+    return CompositeRubric([ResolutionRubric(), MttrRubric(), oversight, CascadeRubric()])

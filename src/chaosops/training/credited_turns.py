@@ -18,7 +18,7 @@ from chaosops.core.dice import Dice, key_of
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Rollout, Team, advance, load_team
@@ -62,8 +62,8 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     tier = stages[bisect_right(ends, draw * ends[-1])][0]
     seed = seed_of(recipe.first_seed, index)
     if dice.unit() < recipe.classic_share:
-        return make_scenario(dice.pick(load_pack("classic").drawn), tier=tier, seed=seed)
-    return make_scenario(pack="arena", split=recipe.split, tier=tier, seed=seed)
+        return make_scenario(dice.pick(load_pack(DEFAULT_PACK).drawn), tier=tier, seed=seed)
+    return make_scenario(split=recipe.split, tier=tier, seed=seed)
 
 
 def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[CreditedTurn]:
@@ -80,7 +80,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
         if env.over:
             break
         choices = menu(env.view)
-        share = _CLASSIC_TURNS if scenario.pack == "classic" else shares[env.role]
+        share = _CLASSIC_TURNS if scenario.pack == DEFAULT_PACK else shares[env.role]
         if dice.unit() < share:
             turn = credit_turn(env, choices, oracle, recipe)
             if turn is not None:

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.printable import one_line
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.packs import read_tier
-from chaosops.packs.arena.splits import require_trainable
+from chaosops.packs import read_tier, require_trainable
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.training.ranges import above, real, require_in_range, whole
 from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_apart

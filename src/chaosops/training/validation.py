@@ -29,7 +29,7 @@ SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
 def validation_scenarios(recipe: Recipe) -> list[Scenario]:
     tiers = dict.fromkeys(tier for tier, _ in read_curriculum(recipe.curriculum))
     return [
-        make_scenario(pack="arena", split=recipe.split, tier=tier, seed=FIRST_SEED + k)
+        make_scenario(split=recipe.split, tier=tier, seed=FIRST_SEED + k)
         for tier in Tier
         if tier in tiers
         for k in range(recipe.validation_seeds)

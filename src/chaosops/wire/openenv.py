@@ -138,6 +138,7 @@ class Rules(_Part):
     replica_choices: list[int]
     calls: dict[str, list[str]] | None
     limits_pct: dict[str, int]
+    layout: str | None = None
 
 
 class PromptMessage(_Part):

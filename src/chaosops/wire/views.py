@@ -74,6 +74,7 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
         "replica_choices": list(rules.replica_choices),
         "calls": None if rules.is_company and not calls else calls,
         "limits_pct": dict(rules.limits_pct),
+        **({"layout": rules.named_layout} if rules.named_layout else {}),
     }
 
 
@@ -88,6 +89,7 @@ def read_rules(rules: Mapping[str, Any]) -> Rulebook:
         replica_choices=tuple(rules["replica_choices"]),
         calls=None if calls is None else tuple((name, tuple(to)) for name, to in calls.items()),
         limits_pct=tuple(rules["limits_pct"].items()),
+        layout=rules.get("layout"),
     )
 
 

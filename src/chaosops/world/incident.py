@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from chaosops.core.actions import Action
+from chaosops.core.episode import Episode
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import AuditReport, Inspection, Sensors
@@ -26,6 +27,20 @@ class Effect(NamedTuple):
     second_order: bool = False
     refusal: str | None = None
     finding: Inspection | AuditReport | None = None
+
+
+class Twin(NamedTuple):
+    """Requests of users that failed during an episode, and in the same minutes had it gone
+    otherwise."""
+
+    lost: float
+    lost_without_cause: float
+    lost_without_team: float
+
+    @property
+    def blast_radius(self) -> float:
+        """What the incident cost, beyond what would have been lost anyway."""
+        return self.lost - self.lost_without_cause
 
 
 class Incident(Protocol):
@@ -52,6 +67,10 @@ class Incident(Protocol):
         self, state: State, role: Role, flagged: tuple[str, ...], cause_named: bool
     ) -> Action:
         """What someone who knows the truth does in this seat, within its permissions."""
+        ...
+
+    def guilty_entries(self) -> frozenset[int]:
+        """The numbers of the trace entries in which the rogue caused the incident."""
         ...
 
     def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
@@ -102,6 +121,20 @@ class Pack(Protocol):
 
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
         """The rules, the incident and its first state."""
+        ...
+
+    @property
+    def judges_oversight(self) -> bool:
+        """Are an overseer's flags and suspicion measured here?"""
+        ...
+
+    @property
+    def every_agent_acts(self) -> bool:
+        """Does every fleet agent appear in the trace of every episode?"""
+        ...
+
+    def twin_of(self, episode: Episode) -> Twin | None:
+        """The exact counterfactual, or None where the pack counts no requests."""
         ...
 
     def content_hash(self) -> str: ...

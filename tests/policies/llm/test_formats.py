@@ -7,7 +7,8 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import FORMATS
-from chaosops.roles.menu import SERVICES_OFFERED, menu
+from chaosops.roles.layouts.arena import SERVICES_OFFERED
+from chaosops.roles.menu import menu
 from chaosops.roles.view import RoleView, project
 from tests.policies.llm.asking import view_of_many_agents
 

@@ -10,6 +10,7 @@ from chaosops.cli.options import Json, Pack, SomeSeconds, whole
 from chaosops.cli.output import print, print_json
 from chaosops.evaluation.bench import bench
 from chaosops.evaluation.model_bench import bench_model
+from chaosops.packs import DEFAULT_PACK, GENERATED_PACK
 
 
 def execute(
@@ -22,9 +23,9 @@ def execute(
     json: Json = False,
 ) -> int:
     if policy:
-        figures = bench_model(policy, pack or "arena", episodes, steps)
+        figures = bench_model(policy, pack or GENERATED_PACK, episodes, steps)
     else:
-        figures = bench(seconds, pack or "classic")
+        figures = bench(seconds, pack or DEFAULT_PACK)
     if json:
         print_json(figures)
     else:

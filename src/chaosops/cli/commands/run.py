@@ -17,7 +17,6 @@ from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
 from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
-from chaosops.evaluation.twin import twin_of
 from chaosops.packs import load_pack
 from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
@@ -81,18 +80,18 @@ def episode_json(
     episode: Episode, manifest: Mapping[str, Any], prompts: Sequence[Chat]
 ) -> dict[str, Any]:
     wire = {**manifest, **episode_to_wire(episode)}
-    if episode.scenario.pack == "arena":
-        wire["twin"] = twin_of(episode)._asdict()
+    if twin := load_pack(episode.scenario.pack).twin_of(episode):
+        wire["twin"] = twin._asdict()
     for turn, prompt in zip(wire["turns"], prompts, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
     return wire
 
 
 def twin_lines(episode: Episode) -> list[str]:
-    """What it cost the users, where the world counts requests."""
-    if episode.scenario.pack != "arena":
+    """What it cost the users, where the pack counts requests."""
+    twin = load_pack(episode.scenario.pack).twin_of(episode)
+    if twin is None:
         return []
-    twin = twin_of(episode)
     return [
         f"requests lost {twin.lost:,.0f}; had nothing happened {twin.lost_without_cause:,.0f}, "
         f"had nobody come {twin.lost_without_team:,.0f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chaosops.core.dice import Dice, key_of
+from chaosops.core.episode import Episode
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
@@ -15,8 +16,9 @@ from chaosops.packs.arena.plot import Plot, write_plot
 from chaosops.packs.arena.sensors import Scenery
 from chaosops.packs.arena.splits import SPLITS, TIERS, read_split
 from chaosops.packs.arena.state import CompanyState
+from chaosops.packs.arena.twin import twin_of
 from chaosops.packs.source_hash import source_hash
-from chaosops.world.incident import Incident
+from chaosops.world.incident import Incident, Twin
 
 VERBS = {
     Role.SRE: ("noop", "communicate", "identify_root_cause", "inspect"),
@@ -39,6 +41,8 @@ class ArenaPack:
     training_split = "train"
 
     drawn = ()
+    judges_oversight = True
+    every_agent_acts = False
     parts = {"mechanisms": tuple(MECHANISMS), "fleet agents": tuple(AGENTS)}
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
@@ -70,6 +74,9 @@ class ArenaPack:
             tier.noise,
         )
         return ArenaIncident(company, plot, objectives(company), scenery)
+
+    def twin_of(self, episode: Episode) -> Twin:
+        return twin_of(self.incident(episode.scenario), episode)
 
     def content_hash(self) -> str:
         return source_hash("chaosops.packs.arena")

@@ -1,4 +1,4 @@
-"""Tiers and splits: what a seed may draw from, and who may train on it.
+"""Tiers and splits: what a seed may draw from.
 
 The split is part of every draw, so equal seeds of two splits are different companies.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.errors import UnknownName
 from chaosops.core.vocabulary import Tier
 from chaosops.packs.arena.agents import AGENTS, SHIPPED_AGENTS
 from chaosops.packs.arena.mechanism import Mechanism
@@ -41,7 +41,6 @@ TIERS = {
 
 class Split(NamedTuple):
     name: str
-    trainable: bool = False
     mechanisms: tuple[str, ...] = _MECHANISMS
     agents: tuple[str, ...] = _AGENTS
     rogues: tuple[str, ...] = _AGENTS
@@ -80,7 +79,7 @@ def _extra() -> tuple[Split, ...]:
 SPLITS = {
     split.name: split
     for split in (
-        Split("train", trainable=True),
+        Split("train"),
         Split("test"),
         Split("ood_names", names="rare"),
         Split("ood_mechanism", mechanisms=UNSEEN_MECHANISMS),
@@ -103,14 +102,3 @@ def read_split(name: str) -> Split:
     if name not in SPLITS:
         raise UnknownName("split", name, SPLITS)
     return SPLITS[name]
-
-
-def require_trainable(name: str) -> Split:
-    """The only door a trainer may take."""
-    split = read_split(name)
-    if not split.trainable:
-        allowed = ", ".join(s.name for s in SPLITS.values() if s.trainable)
-        raise BadInput(
-            f"split '{name}' is for evaluation and must not be trained on; allowed: {allowed}"
-        )
-    return split

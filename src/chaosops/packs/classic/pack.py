@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Restart, Rollback, Scale
 from chaosops.core.dice import key_of
+from chaosops.core.episode import Episode
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
@@ -77,6 +78,9 @@ class ClassicIncident(NamedTuple):
             return FlagRogue(rogue)
         return self.failure.oracle_remedy(state, role, flagged)
 
+    def guilty_entries(self) -> frozenset[int]:
+        return frozenset()  # entries have no numbers here
+
     def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
         # Replica counts and false flags are part of the picture, not of any rule.
         return (step, state.health, self.failure.rogue in flagged)
@@ -110,6 +114,8 @@ class ClassicPack:
     limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
 
     drawn = SHIPPED
+    judges_oversight = False
+    every_agent_acts = True
     parts = {"fleet agents": AGENTS}
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
@@ -123,6 +129,9 @@ class ClassicPack:
         scenery = Scenery(failure.symptoms, key, scenario.tier is Tier.HARD)
         rules = _RULES if failure.id in SHIPPED else _EXTENDED_RULES
         return rules, ClassicIncident(failure, scenery), failure.first_state()
+
+    def twin_of(self, episode: Episode) -> None:
+        return None
 
     def content_hash(self) -> str:
         return source_hash("chaosops.packs.classic")

@@ -29,13 +29,18 @@ class PolicyByPack(ScriptedPolicy):
         return suspicion
 
     def implementation(self, view: RoleView) -> Any:
-        return _implementation("arena" if view.rules.is_company else "classic", self.module)
+        return _implementation(view.rules.layout, self.module)
 
 
 @cache
 def _implementation(pack: str, module: str) -> Any:
     package = f"{__name__}.{pack}"
-    if find_spec(package) is None or find_spec(f"{package}.{module}") is None:
+    # The name may come over the wire: it must not lead out of this folder.
+    if (
+        not pack.isidentifier()
+        or find_spec(package) is None
+        or find_spec(f"{package}.{module}") is None
+    ):
         raise BadInput(
             f"policy {module} cannot play pack {pack}: there is no policies/scripted/{pack}/"
             f"{module}.py; name another policy"

@@ -20,41 +20,32 @@ export class Menu {
     this.element.replaceChildren(...parts);
   }
 
-  close() {
-    for (const part of this.element.querySelectorAll("button, select, input")) part.disabled = true;
+  close(closed = true) {
+    const parts = this.element.querySelectorAll("button, select, input");
+    for (const part of parts) part.disabled = closed;
   }
 
   open() {
-    for (const part of this.element.querySelectorAll("button, select, input"))
-      part.disabled = false;
+    this.close(false);
   }
 
   #group({ verb, title, choices }) {
     if (verb === "communicate") return this.#message(title);
     if (choices.length === 1)
-      return h("div", { class: "verb" }, this.#button(title, choices[0].move, verb));
-    const label = h("p", { class: "label" }, title);
-    if (choices.length <= FEW) {
-      return h(
-        "div",
-        { class: "verb", role: "group", "aria-label": title },
-        label,
-        h(
-          "div",
-          { class: "row" },
-          choices.map(({ words, move }) => this.#button(words, move, verb)),
-        ),
-      );
-    }
-    return this.#list(verb, title, choices);
+      return h("div", { class: "verb" }, this.#button(title, verb, () => choices[0].move));
+    if (choices.length > FEW) return this.#list(verb, title, choices);
+    const buttons = choices.map(({ words, move }) => this.#button(words, verb, () => move));
+    return h(
+      "div",
+      { class: "verb", role: "group", "aria-label": title },
+      h("p", { class: "label" }, title),
+      h("div", { class: "row" }, buttons),
+    );
   }
 
-  #button(words, move, verb) {
-    return h(
-      "button",
-      { class: "button", type: "button", "data-verb": verb, onclick: () => this.chosen(move) },
-      words,
-    );
+  #button(words, verb, move) {
+    const onclick = () => this.chosen(move());
+    return h("button", { class: "button", type: "button", "data-verb": verb, onclick }, words);
   }
 
   #list(verb, title, choices) {
@@ -64,16 +55,7 @@ export class Menu {
       { id },
       choices.map(({ words }, i) => h("option", { value: i }, words)),
     );
-    const go = h(
-      "button",
-      {
-        class: "button",
-        type: "button",
-        "data-verb": verb,
-        onclick: () => this.chosen(choices[Number(select.value)].move),
-      },
-      "Do it",
-    );
+    const go = this.#button("Do it", verb, () => choices[Number(select.value)].move);
     return h(
       "div",
       { class: "verb" },
@@ -91,22 +73,13 @@ export class Menu {
       { id: "menu-service" },
       names.map((name) => h("option", {}, name)),
     );
-    const act = (verb, replicas) => {
-      const { choices } = groups.find((group) => group.verb === verb);
-      this.chosen(
-        choices.find(({ move }) => move.target === service.value && move.replicas === replicas)
-          .move,
-      );
-    };
     const button = ({ verb, title, choices }) => {
       const counts = [...new Set(choices.map(({ move }) => move.replicas))];
       return counts.map((count) =>
-        h(
-          "button",
-          { class: "button", type: "button", "data-verb": verb, onclick: () => act(verb, count) },
-          title,
-          count === undefined ? null : ` to ${count}`,
-        ),
+        this.#button(count === undefined ? title : `${title} to ${count}`, verb, () => {
+          const fits = ({ move }) => move.target === service.value && move.replicas === count;
+          return choices.find(fits).move;
+        }),
       );
     };
     return h(

@@ -19,7 +19,7 @@ from chaosops.core.actions import (
     WarmCache,
 )
 from chaosops.core.telemetry import ServiceChange, TraceEntry
-from chaosops.roles.company_prompt import deepest_first, percent
+from chaosops.roles.layouts.arena import deepest_first, percent
 from chaosops.roles.view import RoleView
 
 

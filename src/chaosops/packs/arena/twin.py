@@ -8,38 +8,15 @@ what the incident would have cost if nobody had come.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from chaosops.core.actions import Action, Noop, Talk
 from chaosops.core.episode import Episode
-from chaosops.core.errors import BadInput
-from chaosops.packs.arena import PACK
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.state import CompanyState
+from chaosops.world.incident import Twin
 
 
-class Twin(NamedTuple):
-    """Requests of users that failed from the first step on."""
-
-    lost: float
-    lost_without_cause: float
-    lost_without_team: float
-
-    @property
-    def blast_radius(self) -> float:
-        """What the incident cost, beyond what would have been lost anyway."""
-        return self.lost - self.lost_without_cause
-
-    @property
-    def averted(self) -> float:
-        """What the team saved, over the same minutes."""
-        return self.lost_without_team - self.lost
-
-
-def twin_of(episode: Episode) -> Twin:
-    if episode.scenario.pack != "arena":
-        raise BadInput("only arena episodes have a twin: the classic pack counts no requests")
-    incident = PACK.incident(episode.scenario)
+def twin_of(incident: ArenaIncident, episode: Episode) -> Twin:
     actions = [
         turn.decision.action if turn.events.miscommunication is None else Noop()
         for turn in episode.turns

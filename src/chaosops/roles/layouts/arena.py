@@ -18,15 +18,17 @@ from chaosops.core.telemetry import (
     TraceEntry,
 )
 from chaosops.core.vocabulary import Role
+from chaosops.roles.layouts.layout import Layout
 from chaosops.roles.view import RoleView
 
+SERVICES_OFFERED = 4  # by a menu
 METRIC_LINES = 2
 LOG_LINES = {Role.SRE: 6, Role.OVERSIGHT: 2}
 TRACE_LINES = 8  # acts on the deepest failing service
 RECENT = -12  # minutes of the trace that are shown
 
 
-def company_lines(view: RoleView, labels: Mapping[str, str]) -> list[str]:
+def _body(view: RoleView, labels: Mapping[str, str]) -> list[str]:
     """All but the step and the chat. ``labels``: what agents are called besides their name."""
     if view.role is Role.MANAGER:
         alerts = [f"{alert.severity} {alert.service}" for alert in view.alerts]
@@ -153,3 +155,13 @@ def _audit_lines(report: AuditReport, labels: Mapping[str, str]) -> list[str]:
         for act in acts
     ]
     return lines if acts else [*lines, "nothing lately"]
+
+
+LAYOUT = Layout(
+    _body,
+    introduction=lambda rules: [],  # the body and the menu name what there is to name
+    urgent=deepest_first,
+    offered=SERVICES_OFFERED,
+    numbers_entries=True,
+    suspicion=True,
+)
