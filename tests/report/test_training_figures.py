@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.report.training_figures import learning_curve, read_metrics, stages_curve
+from chaosops.report.training_figures import learning_curve, read_metrics
+
+STAGES = runpy.run_path(str(Path(__file__).parents[2] / "experiments/draw_stages.py"))
 
 
 def rows() -> list[dict[str, object]]:
@@ -48,8 +51,10 @@ def test_stages_of_several_seeds_share_a_picture(name: str, tmp_path: Path) -> N
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     first.write_text(row(0, -900, None) + row(10, 5, None))
     second.write_text(row(0, 5, None) + row(8, 50, None))
-    picture = stages_curve({"seed 0": [first, second], "seed 1": [first]}, tmp_path / "out.png")
+    picture = STAGES["stages_curve"](
+        {"seed 0": [first, second], "seed 1": [first]}, tmp_path / "out.png"
+    )
     assert picture.stat().st_size > 10_000
     second.write_text(row(8, 50, None, name="auroc of another turn"))
     with pytest.raises(BadInput, match="after different turns"):
-        stages_curve({"seed 0": [first, second]}, tmp_path / "mixed.png")
+        STAGES["stages_curve"]({"seed 0": [first, second]}, tmp_path / "mixed.png")

@@ -74,8 +74,9 @@ def site() -> Iterator[str]:
         yield where
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Playwright keeps an event loop running, so other modules could not start one."""
     from playwright.sync_api import sync_playwright
 
     from tests.browser import find_browser

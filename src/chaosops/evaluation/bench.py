@@ -1,4 +1,4 @@
-"""How fast the world turns, beside a yardstick measured in the same run."""
+"""The speed of the simulator, beside a calibration loop measured in the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a probability mean what it says?"""
+"""Calibration of probabilities."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def calibration_bins(
 def expected_calibration_error(
     probabilities: Sequence[float], outcomes: Sequence[bool], bins: int = BINS
 ) -> float | None:
-    """How far what was said lies from what happened, on average over the bins.
+    """The mean distance between probability and frequency, over the bins.
 
     >>> expected_calibration_error([0.0, 0.5, 1.0, 1.0], [False, True, True, True])
     0.125

@@ -15,7 +15,7 @@ from chaosops.world.engine import World
 
 
 class Case(NamedTuple):
-    """One episode as the overseer is judged by it."""
+    """What the metrics of Oversight need of one episode."""
 
     seed: int
     rogue: str | None  # None: nobody did it
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def case_of(episode: Episode) -> Case:
-    """A name that is no agent of the fleet accuses nobody: it is counted, and in no figure."""
+    """A flag on a name that is no agent of the fleet is counted, and is in no other figure."""
     world = Env(episode.scenario).world
     fleet, twin = world.public.rules.agents, load_pack(episode.scenario.pack).twin_of(episode)
     flags = [

@@ -1,4 +1,4 @@
-"""Do the links fit? Of results.json, of a journal, of both together, and of a recording."""
+"""Check the chains of results.json, of a journal, of both together, and of a recording."""
 
 from __future__ import annotations
 

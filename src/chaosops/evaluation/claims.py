@@ -1,6 +1,6 @@
-"""What a manifest or a job says about its episodes, against the episodes and the names.
+"""Check what a manifest or a job says about its episodes.
 
-Nothing here asks a status who is to be checked: a policy's name says what it is.
+A policy's name decides what it is checked as, never its status.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check_stopped(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> I
 
 
 def check_job(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
-    """What an evaluation was to play is what each policy has played."""
+    """Each policy has played the scenarios of the job."""
     planned = _list(job.get("scenarios"))
     for policy, scenarios in scenarios_by_policy(lines).items():
         if scenarios != planned:
@@ -105,7 +105,7 @@ def _check_said(file: str, statuses: Mapping[str, Any], lines: Sequence[Line]) -
 
 
 def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
-    """Is each seat's status that of the policy which the team's name seats there?"""
+    """Each role's status must be that of the policy that the team's name gives it."""
     if not (policy.isascii() and policy.isprintable() and policy.strip() == policy != ""):
         yield Finding(file, f"the name {shown(policy)} is not plain printable ASCII")
     if not isinstance(status, dict):
@@ -114,13 +114,13 @@ def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
     names = names_of(policy)
     told = set()
     for role in Role:
-        for what in _seat_problems(names.get(role, ""), seat_status(status, role)):
+        for what in _status_problems(names.get(role, ""), role_status(status, role)):
             if what not in told:
                 told.add(what)
                 yield Finding(file, f"the manifest's status of {plain(policy)}: {what}")
 
 
-def _seat_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
+def _status_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
     if name not in registered() and is_model(name):
         if status.get("kind") != "model":
             yield f"{name} is a model, recorded as {shown(status.get('kind'))}"
@@ -134,14 +134,14 @@ def _seat_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def names_of(team: str) -> dict[Role, str]:
-    """The policy of each role by the team's name; nobody where it names no team of ours."""
+    """The policy of each role by the team's name; empty where no team has this name."""
     try:
         return policy_names(team)
     except ChaosOpsError:
         return {}
 
 
-def seat_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
+def role_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
     """A team's status names each role; that of one policy is of all roles."""
     of = status if "kind" in status else status.get(role.value)
     return of if isinstance(of, Mapping) else {}

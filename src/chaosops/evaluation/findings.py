@@ -1,4 +1,4 @@
-"""What does not fit: where it stands, and what was changed there."""
+"""Findings of verify: where something was changed, and what."""
 
 from __future__ import annotations
 
@@ -68,6 +68,13 @@ class Difference(NamedTuple):
         name = " ".join(str(part) for part in self.path[skip:]) or "it"
         return f"{name} is {shown(self.found)}, recorded {shown(self.recorded)}"
 
+    def change(self) -> str:
+        """The same about two versions that are both right."""
+        name = " ".join(map(str, self.path))
+        if _MISSING in (self.found, self.recorded):
+            return f"{name} is {'new' if self.recorded is _MISSING else 'missing'}"
+        return f"{name} was {shown(self.recorded)}, is {shown(self.found)}"
+
 
 def differences(recorded: Any, found: Any, path: Path = ()) -> Iterator[Difference]:
     """
@@ -94,7 +101,7 @@ def same(recorded: Any, found: Any) -> bool:
 
 
 def plain(name: str) -> str:
-    """A name without anything that hides in it.
+    """A name with invisible characters escaped.
 
     >>> plain("heuristic\\u200b")
     'heuristic\\\\u200b'
@@ -103,7 +110,7 @@ def plain(name: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Short, and without anything that a terminal would obey."""
+    """Short, and without control characters."""
     if value is _MISSING:
         return "nothing"
     words = {None: "null", True: "true", False: "false"}

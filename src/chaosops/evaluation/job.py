@@ -1,14 +1,18 @@
-"""Which job a journal is of: is it the same one, and what have its policies learned since?"""
+"""Compare the job of a journal with another, and merge the statuses of its policies."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
+
+from chaosops.evaluation.findings import differences
+
+_SHOWN = 4
 
 
 def as_json(data: Mapping[str, Any]) -> dict[str, Any]:
-    """As it will be read back: tuples are lists there, keys are strings."""
+    """The data as JSON returns it: tuples become lists, keys strings."""
     content: dict[str, Any] = json.loads(json.dumps(data))
     return content
 
@@ -29,27 +33,12 @@ def joined(first: Any, earlier: Any, now: Any) -> Any:
     return now if earlier == first else f"{earlier}, then {now}"
 
 
-def differences(then: Mapping[str, Any], now: Mapping[str, Any], path: str = "") -> list[str]:
-    """
-    >>> differences({"version": "1", "policies": {}}, {"version": "2", "policies": {"oracle": {}}})
-    ["version was '1', is '2'", 'policies oracle is new']
-    """
-    found = []
-    for key in {**then, **now}:
-        name, before, after = f"{path}{key}", then.get(key), now.get(key)
-        if key not in then or key not in now:
-            found.append(f"{name} is {'new' if key in now else 'missing'}")
-        elif isinstance(before, dict) and isinstance(after, dict):
-            found += differences(before, after, f"{name} ")
-        elif isinstance(before, list) and isinstance(after, list) and before != after:
-            found.append(_list_difference(name, before, after))
-        elif before != after:
-            found.append(f"{name} was {before!r}, is {after!r}")
-    return found
+def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What makes this job another one; empty where it is the same.
 
-
-def _list_difference(name: str, before: Sequence[Any], after: Sequence[Any]) -> str:
-    if len(before) != len(after):
-        return f"{len(before)} {name}, now {len(after)}"
-    first = next(i for i in range(len(after)) if before[i] != after[i])
-    return f"{name} differ from the {first + 1}. on: was {before[first]}, is {after[first]}"
+    >>> changes({"version": "1", "policies": {}}, {"version": "2", "policies": {"oracle": {}}})
+    "version was '1', is '2'; policies oracle is new"
+    """
+    found = list(differences(then, now))
+    named = "; ".join(one.change() for one in found[:_SHOWN])
+    return named + (f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")

@@ -20,7 +20,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import unwritable, write_bytes
 from chaosops.core.scenario import Scenario
-from chaosops.evaluation.job import as_json, differences, joined
+from chaosops.evaluation.job import as_json, changes, joined
 from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, episode_line, first_link, line_link
 from chaosops.rubrics import standard
 from chaosops.wire.episodes import from_record, record_of
@@ -187,8 +187,8 @@ class Journal:
             raise BadInput(f"{self.path} is not a journal of chaosops eval; {_CURE}")
         if header.get("format") != JOURNAL_FORMAT:
             raise BadInput(f"{self.path} is of another version of chaosops; {_CURE}")
-        if found := differences(header["job"], job):
-            raise BadInput(f"{self.path} is of another job: {'; '.join(found)}; {_CURE}")
+        if found := changes(header["job"], job):
+            raise BadInput(f"{self.path} is of another job: {found}; {_CURE}")
 
     def _read_episodes(
         self,

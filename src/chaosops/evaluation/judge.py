@@ -1,4 +1,4 @@
-"""How good an overseer is each policy? Per tier, with intervals, and against each other."""
+"""The metrics of Oversight by policy and tier, and differences to the heuristic."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _pairs(
 def paired_difference(
     a: Sequence[Case], b: Sequence[Case], measure: Callable[[Case], float | None]
 ) -> Figure:
-    """What ``a`` measures above ``b`` on the same seeds, over the pairs where both have a value."""
+    """The mean difference of ``a`` and ``b`` on the same seeds, where both have a value."""
     left, right = ({case.seed: case for case in cases} for cases in (a, b))
     if len(left) < len(a) or len(right) < len(b):
         raise BadInput("cannot pair episodes: a seed repeats; pass each seed once")

@@ -13,14 +13,14 @@ JOURNAL_FORMAT = "chaosops journal 2"
 
 
 def first_link(job: Mapping[str, Any]) -> str:
-    """What the first episode is chained to: the job as it stood before anything was played."""
+    """The link before the first episode's. It covers the job."""
     return link("", {"format": JOURNAL_FORMAT, "job": job})
 
 
 def episode_line(
     previous: str, policy: str, episode: Episode, status: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """``status``: the policy's, where it learned with this episode what it is."""
+    """``status``: the policy's, where it changed with this episode."""
     learned = {} if status is None else {"status": status}
     return chained(previous, {"policy": policy, **episode_to_wire(episode), **learned})
 

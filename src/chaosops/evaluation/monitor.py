@@ -1,4 +1,5 @@
-"""How good an overseer is: whether it knows that a fleet agent did it, which one, and how sure."""
+"""Metrics of an overseer: does it know that a fleet agent caused the incident, which one, and how
+sure is it?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every recorded decision once more: played by the world, rendered, and asked of the scripts."""
+"""Replay recorded decisions: play them in the world, render their prompts, ask scripts again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.evaluation.claims import names_of, seat_status
+from chaosops.evaluation.claims import names_of, role_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
 from chaosops.policies.llm.formats import FORMATS, Format, filled_in
 from chaosops.policies.protocol import Policy
@@ -30,14 +30,14 @@ _BESIDE = ("policy", "status", "chain")
 
 
 def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
-    """The scripted policies by role: they are functions of view and key, and can be asked again.
+    """The scripted policies by role. They depend on view and key alone, so they can be asked again.
 
-    The team's name decides; a status is asked only about a name that is no policy of ours.
+    The team's name decides. The status counts only where no policy has this name.
     """
     scripts = {}
     names = names_of(policy)
     for role in Role:
-        name, of = names.get(role), seat_status(status, role)
+        name, of = names.get(role), role_status(status, role)
         if name not in registered() and of.get("kind") == "scripted":
             name = of.get("policy")
         if name in registered():
@@ -48,7 +48,7 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
 def replay_line(
     file: str, line: Mapping[str, Any], pack_hash: str, scripts: Mapping[Role, Policy]
 ) -> tuple[played.Episode, list[Finding]]:
-    """A line of results.json or of a journal, against what this world makes of it."""
+    """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
     again, problems = replay(
         record_of(line, pack_hash),
@@ -117,8 +117,8 @@ def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
 
 
 def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Action]:
-    """What a reply means where it was written freely, in a server's form, or in a local model's
-    own words, which need no escapes."""
+    """How a reply can be read: as free text, in a server's schema, or as a local model's own words,
+    which need no escapes."""
     yield _unsure(reply_format.read(view, reply))
     if reply_format.name == "json":
         plain = filled_in(reply, action_schema(view.rules, view.role))

@@ -1,4 +1,5 @@
-"""Episodes drawn again, by the project's own dice: the same intervals on every machine."""
+"""The bootstrap over episodes. Own code: it draws with the project's dice, so that every machine
+computes the same intervals."""
 
 from __future__ import annotations
 

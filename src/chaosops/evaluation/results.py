@@ -32,8 +32,8 @@ DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 class Results:
     """Episodes by policy name, in the order they were asked for.
 
-    ``learned``: the status of a policy that learned what it is (a server's revision, say) with
-    an episode, by policy and the episode's number.
+    ``learned``: a policy's status where it changed with an episode (a server told its revision,
+    say), by policy and the episode's number.
     """
 
     manifest: Mapping[str, Any]
@@ -71,15 +71,14 @@ class Results:
                 yield line
 
     def sealed(self) -> Results:
-        """With the head of the chain in the manifest: a link after the last episode's that
-        covers the manifest itself."""
+        """The same with the head of the chain in the manifest. The head covers the manifest too."""
         last = self.manifest["chain"]["start"]
         for line in self.lines():
             last = line["chain"]
         return replace(self, manifest=sealed_manifest(self.manifest, last))
 
     def identical_policies(self) -> list[tuple[str, str]]:
-        """Pairs that acted alike in every single episode: one of them is probably not itself."""
+        """Policies that acted alike in every episode: one of them probably did not load."""
         acts = {
             policy: [[turn.decision.action for turn in e.turns] for e in episodes]
             for policy, episodes in self.episodes.items()

@@ -1,4 +1,4 @@
-"""The secret of a private split: it hides which episodes are played, and signs what came of them.
+"""The secret of a private split. It hides which episodes are played, and signs their results.
 
 Publish the commitment (``sha256sum FILE``) before the first submission and the secret itself
 when the split is retired: then everybody can derive every episode and check every signature.
@@ -24,7 +24,7 @@ _LEAST_VARIETY = 8  # different bytes; even hexadecimal digits have more
 
 
 class Secret:
-    """The bytes of a file, all of them. It never shows itself: not in a log, not in a traceback."""
+    """The bytes of a file, all of them. They never appear in a log or a traceback."""
 
     __slots__ = ("_key",)
 
@@ -44,7 +44,7 @@ class Secret:
 
     @property
     def commitment(self) -> str:
-        """What may be published: it names the secret and does not tell it."""
+        """Its hash, which may be published."""
         return hashlib.sha256(self._key).hexdigest()
 
     def mac(self, purpose: str, *parts: str | int) -> bytes:

@@ -1,4 +1,4 @@
-"""The owner's signature beside a folder of results: nobody else could have written them."""
+"""The owner's signature of a folder of results. Nobody else can make it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ FORMAT = "chaosops signature 1"
 
 
 def sign(folder: Path, secret: Secret) -> Path:
-    """Sign ``results.json``, byte for byte. The file says which secret it was, and can be
-    published before the results are: it pins them."""
+    """Sign the bytes of ``results.json``. The signature names the secret by its commitment. It can
+    be published before the results."""
     digest = _digest(folder)
     content = {
         "format": FORMAT,
@@ -38,7 +38,7 @@ def sign(folder: Path, secret: Secret) -> Path:
 
 
 def signature_problems(folder: Path, secret: Secret) -> list[str]:
-    """What is wrong with the file of a folder's signature; nothing where it is the owner's."""
+    """What is wrong with the signature of a folder."""
     path = folder / SIGNATURE_NAME
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -63,7 +63,7 @@ def signature_problems(folder: Path, secret: Secret) -> list[str]:
 def mapping_problems(
     manifest: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]], secret: Secret
 ) -> list[str]:
-    """Are these the episodes that the secret draws for the submission's public seeds?"""
+    """Where the episodes are not those that the secret draws for the submission's public seeds."""
     wire = manifest.get("submission")
     if not isinstance(wire, dict):
         return ["the manifest names no submission, so it tells no public seeds"]

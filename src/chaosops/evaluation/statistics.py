@@ -1,5 +1,8 @@
-"""Means and shares with intervals. A rate over nothing is None, never zero; so is the interval
-of what too few episodes, or episodes that are all alike, say nothing about."""
+"""Means and shares with intervals. A rate over nothing is None, never zero. So is an interval of
+too few episodes, or of episodes that are all alike.
+
+Own code: the same digits on every machine, and no SciPy to install.
+"""
 
 from __future__ import annotations
 

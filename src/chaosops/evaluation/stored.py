@@ -1,4 +1,4 @@
-"""What an evaluation has left in its folder, read back without being believed."""
+"""Read the files of an evaluation. Nothing in them is trusted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read_results(folder: Path) -> tuple[dict[str, Any], list[Line]]:
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], list[Line]]:
-    """The header and the episodes; a line that cannot be read is an empty one."""
+    """Header and episodes. A line that cannot be read becomes an empty one."""
     try:
         raw = path.read_bytes().split(b"\n")[:-1]
     except OSError as error:

@@ -1,7 +1,7 @@
-"""One submission to a private split: what the owner lets somebody play, written in a file.
+"""One submission to a private split: the plan of what a player may play, in a file.
 
 ``RESULTS/NAME/submission.json`` holds the plan and the hash of the token that opens it. The
-server reads it; whoever has no access to the folder can neither open a submission nor see one.
+server reads it. Nobody without access to the folder can open or see a submission.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ class Submission:
 
     @property
     def team(self) -> str:
-        """What its numbers stand under."""
+        """Its name in tables."""
         if set(self.roles) == set(Role):
             return self.name
         named = [f"{role}={self.name}" for role in Role if role in self.roles]
         return ",".join([*named, f"others={self.partners}"])
 
     def scenarios(self, secret: Secret) -> list[Scenario]:
-        """What is really played, in order."""
+        """The scenarios with their hidden seeds, in order."""
         if secret.commitment != self.commitment:
             raise BadInput(f"submission {self.name} was opened with another secret")
         return [
@@ -118,7 +118,7 @@ def new_token() -> str:
 
 
 def write_submission(folder: Path, submission: Submission) -> Path:
-    """A folder of its own, whole as soon as a running server can see it."""
+    """Write it into a folder of its own. A running server sees it whole or not at all."""
     place = folder / submission.name
     try:
         place.mkdir(parents=True)

@@ -1,7 +1,7 @@
-"""Is a result what it says it is? Every figure is recomputed, and what differs is named.
+"""Recompute every figure of a result, and name what differs.
 
-The chain shows edits. It has no key, so whoever recomputes it to its end passes it; what the
-world and the scripts can reproduce is therefore compared apart from the chain.
+The chain shows edits. It has no key, so anybody can recompute it. What the world and the scripts
+can reproduce is therefore compared apart from the chain.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 @dataclass
 class Report:
-    """``notes`` are worth knowing and no forgery."""
+    """``notes`` are no findings, but a reader should know them."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)
@@ -93,7 +93,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
 
 
 def stored_results(folder: Path, progress: Progress) -> Results:
-    """The results in ``folder``, played again; refused where an episode was changed."""
+    """The results in ``folder``, played again. An episode that was changed is an error."""
     manifest, lines = read_results(folder)
     report = Report(folder)
     report.findings += results_chain(manifest, lines)
@@ -117,7 +117,7 @@ def _verify_stopped(
 
 
 def verify_private(report: Report, secret: Secret) -> None:
-    """A submission to a private split: are the signature and the seeds those of the secret?"""
+    """Check that signature and seeds of a submission to a private split are those of the secret."""
     if results_file(report.place) is None:
         report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
         return
@@ -246,7 +246,7 @@ def _unwanted(folder: Path, names: Sequence[str]) -> Iterator[Finding]:
 
 
 def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
-    """Policy and tier of the row that a path leads into, and how far into the path it lies."""
+    """Policy and tier of the row that a path leads into, and the depth of the row."""
     for depth, part in enumerate(path, 1):
         try:
             rows = rows[part]

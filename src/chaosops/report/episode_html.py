@@ -13,7 +13,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role
 from chaosops.report.html import html_templates
-from chaosops.report.tables import by_seat
+from chaosops.report.tables import by_roles
 from chaosops.report.transcript import count, scenario_line, steps_with
 
 _SUSPECTS = 3
@@ -79,7 +79,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         legend=_LEGEND,
         players=[
             (_role_names(roles), status)
-            for roles, status in by_seat(manifest.get("policy_status") or {})
+            for roles, status in by_roles(manifest.get("policy_status") or {})
         ],
     )
 

@@ -1,7 +1,7 @@
-"""An episode as a Markdown page: what came of it, then turn by turn.
+"""An episode as a Markdown page: its outcome, then turn by turn.
 
-What a model wrote stands in code spans and fences longer than any run of backticks in it,
-so it can neither close them nor become markup.
+A model's words are in code spans and fences that are longer than any run of backticks in them, so
+they cannot become markup.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from chaosops.core.decision import Exchange
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.printable import printable
-from chaosops.report.tables import by_seat
+from chaosops.report.tables import by_roles
 from chaosops.report.transcript import (
     count,
     outcome_words,
@@ -132,7 +132,7 @@ def _mistakes(episode: Episode, number: int, event: str) -> str:
 
 def _player_lines(episode: Episode, manifest: Mapping[str, Any]) -> list[str]:
     lines = [f"Team {code(episode.team)}", ""]
-    for roles, status in by_seat(manifest.get("policy_status") or {}):
+    for roles, status in by_roles(manifest.get("policy_status") or {}):
         facts = ", ".join(
             f"{name} {code(str(value))}" for name, value in status.items() if value is not None
         )

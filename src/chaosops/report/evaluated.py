@@ -1,4 +1,4 @@
-"""A results file read back: its summary, its manifest, and which of its policies is ours."""
+"""Read results for a model card: summary, manifest, and which policy has the adapter."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from chaosops.evaluation.results import MONITOR, RESULTS_NAME
 from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
-from chaosops.report.tables import by_seat
+from chaosops.report.tables import by_roles
 
 OURS = "**this adapter**"
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """``labels``: what each policy is called on a card, ours first of all."""
+    """``labels``: the name of each policy on the card."""
 
     path: Path
     manifest: Mapping[str, Any]
@@ -42,8 +42,7 @@ class Evaluated:
 
 
 def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
-    """Results of the adapter in this folder. Those of another are refused: a card must not
-    show numbers of somebody else."""
+    """Results of the adapter in this folder. Those of another adapter are refused."""
     path = results_file(given) if given.is_dir() else given
     if path is None or not path.is_file():
         raise BadInput(f"cannot read results {path or given / RESULTS_NAME}: it is no file; {cure}")
@@ -75,7 +74,7 @@ def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, A
         raise TypeError("a text is none")
     int(manifest["episodes_per_policy"])
     for status in manifest["policies"].values():
-        by_seat(status)
+        by_roles(status)
     for row in summary:
         cells(row, METRICS)
         if row["policy"] not in manifest["policies"] or not math.isfinite(row["mean_reward"]):
@@ -94,12 +93,12 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
 
 
 def _adapters(status: Mapping[str, Any]) -> str:
-    return " ".join(str(seat.get("adapter")) for _, seat in by_seat(status))
+    return " ".join(str(seat.get("adapter")) for _, seat in by_roles(status))
 
 
 def _label(policy: str, status: Mapping[str, Any], digest: str) -> str:
-    """Our model under one name, whatever folder it was loaded from."""
-    seats = by_seat(status)
+    """The adapter has one name, whatever folder it was loaded from."""
+    seats = by_roles(status)
     if digest not in _adapters(status):
         return policy.replace("|", "\\|")
     if len(seats) == 1:

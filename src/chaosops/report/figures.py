@@ -23,7 +23,7 @@ _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
 
 def require_matplotlib(instead: str = "pass --no-figures") -> None:
-    """Say before any work is done that a picture cannot be drawn."""
+    """Fail early where no picture can be drawn."""
     try:
         import matplotlib
 
@@ -122,7 +122,7 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
 
 
 def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
-    """Who catches the rogue, at what cost in time and in false flags?"""
+    """Rogues caught against steps to resolution, and against false flags."""
     figure, (caught, wolf) = _canvas(2)
     for i, (policy, rows) in enumerate(_by_policy(summary).items()):
         style = _style(i)

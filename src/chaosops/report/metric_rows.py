@@ -1,4 +1,4 @@
-"""The rows of a run's metrics, checked before anybody draws or quotes them."""
+"""Read the rows of a run's metrics, and check them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""A trained adapter in words: what it is, how it was made, what it can do and what it cannot.
+"""The model card of a trained adapter.
 
-Every figure comes from a file of the run or of an evaluation; what no file tells is said to be
-missing.
+Every figure comes from a file of the run or of an evaluation. The card says what is missing.
 """
 
 from __future__ import annotations
@@ -117,7 +116,7 @@ base = AutoModelForCausalLM.from_pretrained({json.dumps(run.base_model)})
 model = PeftModel.from_pretrained(base, {json.dumps(repo)})
 ```
 
-{reply} `chaosops run --prompts` shows the prompts; other prompts lead nowhere."""
+{reply} `chaosops run --prompts` shows the prompts. It was trained on no others."""
 
 
 def _results(run: RunRecord, evaluations: Sequence[Evaluated]) -> str:
@@ -151,7 +150,7 @@ def _evaluation(found: Evaluated) -> str:
 
 
 def _head(manifest: Mapping[str, Any]) -> str:
-    """It pins the results: other episodes, or another manifest, give another head."""
+    """Other episodes, or another manifest, give another head."""
     head = manifest.get("chain", {}).get("head")
     return f"`chaosops verify` shows the head `{head}`. " if head else ""
 
@@ -233,7 +232,7 @@ def _limits(run: RunRecord, evaluations: Sequence[Evaluated]) -> str:
 
 
 def _outdone(found: Evaluated) -> list[str]:
-    """Where a script that is not told the truth earns more: nobody should have to find that."""
+    """Where a script that does not know the truth has a higher reward."""
     rewards = {(row["policy"], row["tier"]): row["mean_reward"] for row in found.summary}
     ours = {tier: value for (name, tier), value in rewards.items() if OURS in found.labels[name]}
     lines = []

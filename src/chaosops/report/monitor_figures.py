@@ -1,4 +1,4 @@
-"""An overseer's judgement as pictures: does it rank well, and does it mean what it says?"""
+"""Figures of an overseer: ROC curve and calibration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training run's folder, read back for those who write about it."""
+"""Read the folder of a training run."""
 
 from __future__ import annotations
 

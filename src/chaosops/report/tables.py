@@ -1,4 +1,4 @@
-"""The evaluation as a Markdown table, with a warning where two policies cannot be told apart."""
+"""The evaluation as Markdown tables, with its warnings."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]], words: int = 
 
 
 def model_table(results: Results) -> str:
-    """What each language model was and how it wrote; empty where none took part."""
+    """Language models: which they were, and their replies. Empty where none took part."""
     rows = []
     for policy, episodes in results.episodes.items():
-        for roles, status in by_seat(results.manifest["policies"].get(policy, {})):
+        for roles, status in by_roles(results.manifest["policies"].get(policy, {})):
             turns = [
                 [turn for turn in episode.turns if turn.role in roles and turn.decision.exchange]
                 for episode in episodes
@@ -64,11 +64,11 @@ def model_table(results: Results) -> str:
     return f"Language models:\n\n{aligned(MODEL_HEADERS, rows, words=6)}"
 
 
-def by_seat(status: Mapping[str, Any]) -> list[tuple[tuple[Role, ...], Mapping[str, Any]]]:
-    """A team's status taken apart: which roles have which.
+def by_roles(status: Mapping[str, Any]) -> list[tuple[tuple[Role, ...], Mapping[str, Any]]]:
+    """The status of a team by the roles that share it.
 
     >>> mixed = {"oversight": {"kind": "model"}, "dev": {"kind": "scripted"}}
-    >>> [(*map(str, roles), of["kind"]) for roles, of in by_seat(mixed)]
+    >>> [(*map(str, roles), of["kind"]) for roles, of in by_roles(mixed)]
     [('oversight', 'model'), ('dev', 'scripted')]
     """
     if "kind" in status or not status:
@@ -124,7 +124,7 @@ def warnings(results: Results) -> list[str]:
                 f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
                 "such a flag costs what a false flag costs, and counts as none"
             )
-        for _, status in by_seat(results.manifest["policies"].get(policy, {})):
+        for _, status in by_roles(results.manifest["policies"].get(policy, {})):
             if given_up := status.get("given_up"):
                 counted.append(
                     f"WARNING: {policy} gave up {given_up} of {len(episodes)} episodes; "

@@ -23,7 +23,7 @@ _EVENT_WORDS = {
 
 
 def outcome_words(turn: Turn) -> str:
-    """What came of a turn, in a few words."""
+    """The outcome of a turn in a few words."""
     words = [text for name, text in _EVENT_WORDS.items() if getattr(turn.events, name)]
     if turn.events.miscommunication is not None:
         words.append("miscommunication")

@@ -1,4 +1,4 @@
-"""The files beside results.json, as text: all of them follow from its episodes."""
+"""The files that derive from results.json, as text."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,96 +17,89 @@ from chaosops.web.evaluations import FIGURES, RESULTS, Folder, folders_with
 from chaosops.web.pages import Document
 
 FRESH_S = 1.0  # files are checked for changes at most this often
-_REMEMBERED = 256
+_MOST_FOLDERS = 256
 _READ = (*RESULTS, "summary.json", "monitor.json", "table.md", "metrics.jsonl", "recipe.toml")
 
-Found = dict[str, Any]
-Stamp = tuple[tuple[int, int, int] | None, ...]
+Report = dict[str, Any]
+Stamp = list[tuple[str, int, int, int]]
 
 
-class CachedList:
-    """The reports in all folders that hold one of the files ``names``."""
+class CachedReports:
+    """The reports in all folders that hold one of the files ``names``, as one document."""
 
     def __init__(
         self,
-        among: Callable[[], Sequence[Path]],
+        results: Sequence[Path] | None,
         names: Sequence[str],
-        read: Callable[[Folder], Found],
+        read: Callable[[Folder], Report],
+        content: Callable[[list[Report]], Report],
     ) -> None:
         self.folders: list[Folder] = []
-        self._among = among
+        self._results = results
         self._names = names
         self._read = read
-        self._by_folder: dict[Path, tuple[Stamp, Found]] = {}
-        self._file: Document | None = None
-        self._looked_at = 0.0
+        self._content = content
+        self._by_folder: dict[Path, tuple[Stamp, Report]] = {}
+        self._document: Document | None = None
+        self._checked_at = 0.0
         self._lock = asyncio.Lock()
 
-    async def file(self, write: Callable[[list[Found]], Found]) -> Document:
+    async def document(self) -> Document:
         async with self._lock:  # one request reads, the others wait
-            if self._file is None or time.monotonic() - self._looked_at > FRESH_S:
-                self._file = await run_in_threadpool(self._look, write)
-                self._looked_at = time.monotonic()
-            return self._file
+            if self._document is None or time.monotonic() - self._checked_at > FRESH_S:
+                self._document = await run_in_threadpool(self._update)
+                self._checked_at = time.monotonic()
+            return self._document
 
-    def _look(self, write: Callable[[list[Found]], Found]) -> Document:
+    def _update(self) -> Document:
+        among = evaluations.results_folders() if self._results is None else self._results
+        self.folders = folders_with(self._names, among)[:_MOST_FOLDERS]
         before = self._by_folder
-        self.folders = folders_with(self._names, self._among())[:_REMEMBERED]
-        self._by_folder = {folder.path: self._look_at(folder) for folder in self.folders}
-        unchanged = list(before.items()) == list(self._by_folder.items())
-        if unchanged and self._file is not None:
-            return self._file
-        content = write([found for _, found in self._by_folder.values()])
+        self._by_folder = {folder.path: self._report(folder) for folder in self.folders}
+        if self._document is not None and [*before.items()] == [*self._by_folder.items()]:
+            return self._document
+        content = self._content([report for _, report in self._by_folder.values()])
+        content["variable"] = evaluations.VARIABLE
         return Document("application/json", json.dumps(content, separators=(",", ":")).encode())
 
-    def _look_at(self, folder: Folder) -> tuple[Stamp, Found]:
-        stamp = stamp_of(folder.path)
+    def _report(self, folder: Folder) -> tuple[Stamp, Report]:
+        stamp = _stamp(folder.path)
         known = self._by_folder.get(folder.path)
-        if known is not None and known[0] == stamp:
-            return known
-        return stamp, self._read(folder)
+        return known if known and known[0] == stamp else (stamp, self._read(folder))
 
 
-def stamp_of(folder: Path) -> Stamp:
+def _stamp(folder: Path) -> Stamp:
     """Changes with every file that is read or shown."""
-    return tuple(_stamp(folder / name) for name in (*_READ, *FIGURES))
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    try:
-        told = path.stat()
-    except OSError:
-        return None
-    return told.st_mtime_ns, told.st_size, told.st_ino
+    stamp = []
+    for name in (*_READ, *FIGURES):
+        try:
+            found = (folder / name).stat()
+        except OSError:
+            continue
+        stamp.append((name, found.st_mtime_ns, found.st_size, found.st_ino))
+    return stamp
 
 
 class ReportCache:
     def __init__(self, results: Sequence[Path] | None) -> None:
-        def among() -> Sequence[Path]:
-            return evaluations.results_folders() if results is None else results
-
-        self._evaluations = CachedList(among, RESULTS, evaluations.read_evaluation)
-        self._runs = CachedList(among, [training_runs.METRICS], training_runs.read_run)
-
-    async def evaluations(self) -> Document:
-        return await self._evaluations.file(
-            lambda found: {
-                "evaluations": evaluations.in_order(found),
-                "variable": evaluations.VARIABLE,
-            }
+        self.evaluations = CachedReports(
+            results,
+            RESULTS,
+            evaluations.read_evaluation,
+            lambda found: {"evaluations": evaluations.in_order(found)},
         )
-
-    async def runs(self) -> Document:
-        return await self._runs.file(
-            lambda found: {"runs": found, "variable": evaluations.VARIABLE}
+        self.runs = CachedReports(
+            results,
+            [training_runs.METRICS],
+            training_runs.read_run,
+            lambda found: {"runs": found},
         )
 
     async def figure(self, key: str, name: str) -> Path:
         """The path of a figure in a folder with an evaluation or a run."""
-        await self.evaluations()
-        await self.runs()
-        both: Iterable[Folder] = (*self._evaluations.folders, *self._runs.folders)
-        for folder in both:
-            if folder.key == key and name in FIGURES and (folder.path / name).is_file():
-                return folder.path / name
+        for reports in (self.evaluations, self.runs):
+            await reports.document()
+            for folder in reports.folders:
+                if folder.key == key and name in FIGURES and (folder.path / name).is_file():
+                    return folder.path / name
         raise BadInput(f"no such figure; there may be: {', '.join(FIGURES)}")

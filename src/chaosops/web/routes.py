@@ -37,7 +37,7 @@ from chaosops.web.seats import (
     SeatGone,
     Seats,
     accept_move,
-    stream_move,
+    play_on,
     stream_new_seat,
 )
 
@@ -165,7 +165,7 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
         except ChaosOpsError:
             slot.leave()
             raise
-        return EpisodeStream(stream_move(seats, seat, slot), slot)
+        return EpisodeStream(play_on(seats, seat, slot, moved=True), slot)
 
     @router.post("/api/seats/{key}/claim")
     async def claim(key: str) -> Response:
@@ -183,11 +183,11 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
 def _add_reports(router: APIRouter, reports: ReportCache) -> None:
     @router.get("/api/results")
     async def results(request: Request) -> Response:
-        return (await reports.evaluations()).response(request)
+        return (await reports.evaluations.document()).response(request)
 
     @router.get("/api/training")
     async def training(request: Request) -> Response:
-        return (await reports.runs()).response(request)
+        return (await reports.runs.document()).response(request)
 
     @router.get("/api/figures/{key}/{name}")
     async def figure(key: str, name: str) -> Response:

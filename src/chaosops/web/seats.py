@@ -153,7 +153,7 @@ async def stream_new_seat(
     except BaseException:  # the visitor left before the key was sent
         seats.leave(seat.key)
         raise
-    async with aclosing(_play_on(seats, seat, slot, moved=False)) as lines:
+    async with aclosing(play_on(seats, seat, slot, moved=False)) as lines:
         async for item in lines:
             yield item
 
@@ -167,14 +167,8 @@ def accept_move(seat: Seat, move: object) -> None:
     seat.in_turn = True
 
 
-async def stream_move(seats: Seats, seat: Seat, slot: Slot) -> Lines:
-    """Play a move, and on until the visitor's next turn or the end."""
-    async with aclosing(_play_on(seats, seat, slot, moved=True)) as lines:
-        async for item in lines:
-            yield item
-
-
-async def _play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines:
+async def play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines:
+    """Play until the visitor's next turn or the end. ``moved``: the visitor's move comes first."""
     env, role = seat.rollout.env, seat.role
     waiting = False
     try:

@@ -33,7 +33,7 @@ def read_run(folder: Folder) -> dict[str, Any]:
             "each_point": -(-len(updates) // POINTS),
             "recipe": recipe.read_text(encoding="utf-8") if recipe.is_file() else None,
             "validation": _validation(validations),
-            "training": _charts(updates),
+            "training": _training(updates),
             "figures": figures_of(folder.path),
         }
     except (ChaosOpsError, OSError, ValueError, KeyError, TypeError) as error:
@@ -42,36 +42,35 @@ def read_run(folder: Folder) -> dict[str, Any]:
 
 def _validation(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A chart for each metric, with a curve for each tier."""
-    charts: dict[str, dict[str, Curve]] = {}
+    by_metric: list[dict[str, Any]] = []
     for row in rows:
-        for tier, measures in row["validation"].items():
-            for name, value in measures.items():
-                if _is_number(value):
-                    curve = charts.setdefault(name, {}).setdefault(tier, [])
-                    curve.append((row["step"], value))
-        for name, value in row.items():
-            if name not in _HIDDEN and _is_number(value):
-                charts.setdefault(name, {}).setdefault(name, []).append((row["step"], value))
-    return [{"name": name, "curves": curves} for name, curves in charts.items()]
+        metrics: dict[str, Any] = {"step": row["step"]}
+        for tier, values in row["validation"].items():
+            for name, value in values.items():
+                metrics.setdefault(name, {})[tier] = value
+        by_metric.append(metrics | {name: row[name] for name in row if name not in _HIDDEN})
+    return [{"name": name, "curves": curves} for name, curves in _curves(by_metric).items()]
 
 
-def _charts(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _training(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """A chart for each number of an update. Numbers by role share a chart."""
-    charts: dict[str, dict[str, Curve]] = {}
-    for row in rows:
-        for name, value in row.items():
-            if name in _HIDDEN:
-                continue
-            parts = value if isinstance(value, dict) else {name: value}
-            for part, number in parts.items():
-                if _is_number(number):
-                    curve = charts.setdefault(name, {}).setdefault(part, [])
-                    curve.append((row["step"], number))
     return [
         {"name": name, "curves": {part: thin(curve) for part, curve in sorted(curves.items())}}
-        for name, curves in charts.items()
-        if any(_changes(curve) for curve in curves.values())
+        for name, curves in _curves(rows).items()
+        if any(len({value for _, value in curve}) > 1 for curve in curves.values())
     ]
+
+
+def _curves(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Curve]]:
+    """Points by name and part, as ``{"regret": {"sre": [(1, 0.5), …]}}``."""
+    charts: dict[str, dict[str, Curve]] = {}
+    for row in rows:
+        for name in (name for name in row if name not in _HIDDEN):
+            parts = row[name] if isinstance(row[name], dict) else {name: row[name]}
+            for part, value in parts.items():
+                if isinstance(value, int | float) and not isinstance(value, bool):
+                    charts.setdefault(name, {}).setdefault(part, []).append((row["step"], value))
+    return charts
 
 
 def thin(curve: Curve, points: int = POINTS) -> Curve:
@@ -88,11 +87,3 @@ def thin(curve: Curve, points: int = POINTS) -> Curve:
         (sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group))
         for group in groups
     ]
-
-
-def _changes(curve: Curve) -> bool:
-    return len({value for _, value in curve}) > 1
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -13,7 +13,7 @@ from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, Message
 from chaosops.core.vocabulary import Role
 from chaosops.report.frames import Frame
-from chaosops.report.tables import MODEL_FIELDS, by_seat
+from chaosops.report.tables import MODEL_FIELDS, by_roles
 from chaosops.report.transcript import outcome_words
 from chaosops.roles.view import RoleView
 from chaosops.wire import views
@@ -83,7 +83,9 @@ def status_words(status: Mapping[str, Any]) -> str:
     'scripted, knows the truth'
     """
     if "kind" not in status:
-        return "; ".join(f"{', '.join(roles)}: {status_words(of)}" for roles, of in by_seat(status))
+        return "; ".join(
+            f"{', '.join(roles)}: {status_words(of)}" for roles, of in by_roles(status)
+        )
     words = str(status["kind"])
     if status.get("model"):
         words = f"model {status['model']}"

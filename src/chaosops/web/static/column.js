@@ -1,16 +1,8 @@
 // One team's side of the run: whose turn it is, the services, what was said and done.
 
 import { h, ROLE_NAMES } from "./dom.js";
-import { Services } from "./services.js";
-import {
-  Feed,
-  alertItems,
-  chatItems,
-  findingItems,
-  logItems,
-  suspicionItems,
-  traceItems,
-} from "./feeds.js";
+import { errorHistory, Services } from "./services.js";
+import { Feed, Feeds, suspicionItems } from "./feeds.js";
 
 export class Column {
   constructor(episode, side) {
@@ -23,25 +15,19 @@ export class Column {
       ),
     );
     this.services = h("div.block");
-    this.alerts = new Feed("Alerts", { empty: "none firing", size: "short" });
+    const fleetHint = "what the agents did; Oversight alone sees it";
+    this.feeds = new Feeds({ alertSize: "short", fleetHint });
     this.suspicion = new Feed("Oversight’s suspicion", { empty: "none reported" });
-    this.team = new Feed("Team", { size: "tall", hint: "what the roles said and did" });
-    this.fleet = new Feed("Fleet", {
-      size: "tall",
-      hint: "what the agents did; Oversight alone sees it",
-    });
-    this.looks = new Feed("Close looks");
-    this.logs = new Feed("Logs", { size: "tall" });
     this.about = h("details.block.fold", { hidden: true });
     const body = h(
       "div.body",
       this.services,
-      this.alerts.element,
-      this.team.element,
-      this.fleet.element,
+      this.feeds.alerts.element,
+      this.feeds.chat.element,
+      this.feeds.trace.element,
       this.suspicion.element,
-      this.looks.element,
-      h("details.block.fold", h("summary", "Logs"), this.logs.element),
+      this.feeds.looks.element,
+      h("details.block.fold", h("summary", "Logs"), this.feeds.logs.element),
       this.about,
     );
     this.element = h(
@@ -66,19 +52,15 @@ export class Column {
       this.services.replaceChildren(h("h3", "Services"), this.graph.element);
       this.#describe(Object.entries(episode.details));
     }
-    this.graph.draw(frame.readings, errorHistory(episode, frame.step));
+    const past = episode.frames.slice(0, frame.step + 1);
+    this.graph.draw(frame.readings, errorHistory(past.map(({ readings }) => readings)));
     const active = frame.turn?.role ?? frame.on_turn;
     for (const item of this.turns.children) {
       if (item.dataset.role === active) item.setAttribute("aria-current", "step");
       else item.removeAttribute("aria-current");
     }
     const marks = agentMarks(frame);
-    this.alerts.fill(alertItems(frame.alerts));
-    this.team.fill(chatItems(frame.chat, frame.step));
-    this.fleet.fill(traceItems(frame.trace, marks, frame.step));
-    this.logs.fill(logItems(frame.logs));
-    this.looks.element.hidden = !frame.findings.length;
-    this.looks.fill(findingItems(frame.findings));
+    this.feeds.fill(frame, marks);
     this.suspicion.element.hidden = !frame.suspicion;
     this.suspicion.fill(suspicionItems(frame.suspicion ?? {}, marks));
   }
@@ -97,18 +79,7 @@ export class Column {
   }
 }
 
-function errorHistory(episode, step) {
-  const history = new Map();
-  for (const frame of episode.frames.slice(0, step + 1)) {
-    for (const { service, error_pct } of frame.readings) {
-      if (!history.has(service)) history.set(service, []);
-      history.get(service).push(error_pct);
-    }
-  }
-  return history;
-}
-
-/** Spectators see what a flag was worth at once; who did it, at the end. */
+/** Spectators see the verdict on a flag at once, and the rogue at the end. */
 function agentMarks(frame) {
   const marks = new Map();
   for (const flag of frame.flags.filter((flag) => flag.known)) {

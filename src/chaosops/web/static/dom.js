@@ -42,6 +42,15 @@ export const plural = (number, noun) =>
 /** Minutes before and after the incident began: t−3, t+7. */
 export const clock = (step) => (step < 0 ? `t\u2212${-step}` : `t+${step}`);
 
+/** Shows errors above the content; an empty list hides them. */
+export function complain(errors) {
+  const words = [...new Set(errors)];
+  byId("notice").hidden = words.length === 0;
+  byId("notice").replaceChildren(
+    ...words.map((line) => h("p", h("strong", "Not possible: "), line)),
+  );
+}
+
 /** Gives a screen reader something to say. */
 export function announce(words) {
   byId("announce").textContent = words;

@@ -31,7 +31,28 @@ export class Feed {
   }
 }
 
-export const alertItems = (alerts) =>
+/** The lists that spectators and players share. */
+export class Feeds {
+  constructor({ alertSize = "", fleetHint }) {
+    this.alerts = new Feed("Alerts", { empty: "none firing", size: alertSize });
+    this.chat = new Feed("Team", { size: "tall", hint: "what the roles said and did" });
+    this.trace = new Feed("Fleet", { size: "tall", hint: fleetHint });
+    this.looks = new Feed("Close looks");
+    this.logs = new Feed("Logs", { size: "tall" });
+  }
+
+  /** `marks` maps an agent to what stands beside its name. */
+  fill({ step, alerts, chat, trace, findings, logs }, marks) {
+    this.alerts.fill(alertItems(alerts));
+    this.chat.fill(chatItems(chat, step));
+    this.trace.fill(traceItems(trace, marks, step));
+    this.looks.fill(findingItems(findings));
+    this.looks.element.hidden = !findings.length;
+    this.logs.fill(logItems(logs));
+  }
+}
+
+const alertItems = (alerts) =>
   alerts.map((alert) =>
     h(
       "li",
@@ -41,7 +62,7 @@ export const alertItems = (alerts) =>
     ),
   );
 
-export const logItems = (logs) =>
+const logItems = (logs) =>
   [...logs]
     .reverse()
     .map((entry) =>
@@ -54,7 +75,7 @@ export const logItems = (logs) =>
       ),
     );
 
-export const chatItems = (chat, now) =>
+const chatItems = (chat, now) =>
   [...chat].reverse().map((message) => {
     const talk = !message.action;
     const whom = message.to ? ` to ${ROLE_NAMES[message.to] ?? message.to}` : "";
@@ -68,8 +89,7 @@ export const chatItems = (chat, now) =>
     );
   });
 
-/** `marks` maps an agent to how it stands: flagged, cleared or proven. */
-export const traceItems = (trace, marks, now) =>
+const traceItems = (trace, marks, now) =>
   [...trace].reverse().map((entry) => {
     const mark = marks.get(entry.agent);
     return h(
@@ -90,7 +110,7 @@ export const traceItems = (trace, marks, now) =>
     );
   });
 
-export const findingItems = (findings) =>
+const findingItems = (findings) =>
   [...findings].reverse().map((found) => {
     const isAudit = found.acts !== undefined;
     const head = isAudit
@@ -118,7 +138,7 @@ export const findingItems = (findings) =>
     );
   });
 
-/** How likely each agent is the rogue, in the policy's own opinion. */
+/** The probability that the policy gives to each agent being the rogue. */
 export const suspicionItems = (suspicion, marks) =>
   Object.entries(suspicion)
     .sort((a, b) => b[1] - a[1])

@@ -1,14 +1,14 @@
 // The run page: choose, watch, or play.
 
-import { announce, byId, h, ROLE_NAMES, signed } from "./dom.js";
+import { announce, byId, complain, h, ROLE_NAMES, signed } from "./dom.js";
+import { Announcer } from "./announcer.js";
 import { getJson, Refusal } from "./api.js";
 import { Column } from "./column.js";
 import { Episode } from "./episode.js";
 import { listenToKeys } from "./keys.js";
-import { endWords } from "./moment.js";
 import { Player } from "./player.js";
 import { RewardCurve, Score } from "./score.js";
-import { Sitting } from "./seat.js";
+import { Seat } from "./seat.js";
 import {
   defaultsOf,
   fromAddress,
@@ -23,8 +23,8 @@ const HASTE_MS = 400;
 
 let sides = [];
 let stop = new AbortController();
-let sitting = null;
-let said = new Set();
+let seat = null;
+let announcer = null;
 let curve = null;
 let lastAsked = -Infinity;
 
@@ -37,10 +37,10 @@ function drawAll(step) {
   }
   curve?.draw(step, player.seen, player.length);
   byId("minis").replaceChildren(...sides.map((side, i) => mini(side.episode, step, i)));
-  tell(step);
+  announcer?.tell(step);
 }
 
-/** A line in the playback bar, for those who have scrolled a side out of sight. */
+/** A line in the playback bar, for a side that is scrolled out of sight. */
 function mini(episode, step, side) {
   const frame = episode.at(step);
   const flag = frame?.flags.at(-1);
@@ -62,58 +62,16 @@ function mini(episode, step, side) {
   );
 }
 
-/** The same team may play on both sides. */
-function nameOf(side) {
-  const { name } = sides[side].episode;
-  const isAlone = sides.filter(({ episode }) => episode.name === name).length === 1;
-  return isAlone ? name : `${name} on the ${side ? "right" : "left"}`;
-}
-
-/** To a screen reader: flags and ends, not every step. */
-function tell(step) {
-  const news = [];
-  for (const [side, { episode }] of sides.entries()) {
-    const who = nameOf(side);
-    if (episode.state === "refused" && !said.has(side)) {
-      said.add(side);
-      news.push(`${who} is refused: ${episode.why}`);
-    }
-    for (const frame of episode.frames.slice(0, step + 1)) {
-      const key = `${side} ${frame.step}`;
-      if (said.has(key) || !(frame.flag || frame.outcome)) continue;
-      said.add(key);
-      const words = [];
-      if (frame.flag)
-        words.push(
-          `flags ${frame.flag.agent}, ${frame.flag.caught ? "rightly" : frame.flag.known ? "which is a false flag" : "which is no agent"}`,
-        );
-      if (frame.outcome)
-        words.push(`${endWords(frame.outcome).toLowerCase()}, reward ${signed(frame.reward)}`);
-      news.push(`Step ${frame.step}, ${who}: ${words.join("; ")}`);
-    }
-  }
-  if (news.length) announce(news.join(". "));
-}
-
-function complain(errors) {
-  const words = [...new Set(errors)];
-  const notice = byId("notice");
-  notice.hidden = words.length === 0;
-  notice.replaceChildren(
-    ...words.map((line) => h("p", h("strong", "Not possible: "), line)),
-  );
-}
-
-/** Ends whatever is going on: what nobody watches is not played. */
+/** Ends what is going on, here and on the server. */
 function clear() {
   stop.abort();
   stop = new AbortController();
-  sitting?.leave();
-  sitting = null;
+  seat?.leave();
+  seat = null;
   player.end();
   sides = [];
   curve = null;
-  said = new Set();
+  announcer = null;
   complain([]);
   for (const id of ["run", "seat", "primer", "compare", "link"]) byId(id).hidden = true;
   byId("intro").classList.add("unseen"); // still the heading of the page
@@ -129,7 +87,7 @@ function bringUp(id) {
   byId(id).scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }
 
-function stageSides(episodes, title) {
+function showSides(episodes, title) {
   sides = episodes.map((episode, i) => ({
     episode,
     score: new Score(episode, i, episodes),
@@ -138,6 +96,7 @@ function stageSides(episodes, title) {
   byId("cards").replaceChildren(...sides.map((side) => side.score.element));
   byId("columns").replaceChildren(...sides.map((side) => side.column.element));
   curve = new RewardCurve(episodes);
+  announcer = new Announcer(episodes);
   byId("run-title").textContent = title;
   byId("run").classList.toggle("alone", episodes.length === 1);
   byId("run").hidden = false;
@@ -162,7 +121,7 @@ async function watch(plan, title) {
   }
   const { signal } = stop;
   const episodes = plan.map(([name]) => new Episode(name));
-  stageSides(episodes, title);
+  showSides(episodes, title);
   player.begin(episodes);
   bringUp("run");
   if (!(await isLast(signal))) return;
@@ -201,12 +160,12 @@ async function sit(choice) {
   clear();
   const { signal } = stop;
   byId("seat").hidden = false;
-  sitting = new Sitting(byId("seat"), choice, signal, (episode, moves) =>
+  seat = new Seat(byId("seat"), choice, signal, (episode, moves) =>
     showAgain(choice, episode, moves),
   );
   bringUp("seat");
   try {
-    if (await isLast(signal)) await sitting.begin();
+    if (await isLast(signal)) await seat.begin();
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refusal)) throw error;
@@ -216,20 +175,20 @@ async function sit(choice) {
   }
 }
 
-/** The visitor's own episode, now that it is over, as a spectator would have seen it. */
+/** The visitor's episode, once it is over, as a spectator would have seen it. */
 function showAgain(choice, episode, moves) {
   const address = { ...choice, moves: JSON.stringify(moves) };
   history.replaceState(address, "", toAddress(address));
-  sitting = null;
+  seat = null;
   byId("seat").hidden = true;
-  stageSides([episode], titleOf(choice));
+  showSides([episode], titleOf(choice));
   player.begin([episode]);
   player.toEnd();
   bringUp("run");
   offerComparison(address);
 }
 
-/** Beside one's own episode, how the trained team would have done. */
+/** Offers to show the trained team beside the visitor's episode. */
 function offerComparison(address) {
   const button = byId("compare");
   button.hidden = false;
@@ -245,7 +204,7 @@ function start(choice) {
   else watch(planOf(choice), titleOf(choice));
 }
 
-/** Where the page may not write to the clipboard, as in another site's frame. */
+/** For pages that may not write to the clipboard, as in a frame of another site. */
 function offerLink() {
   if (byId("run").hidden) return;
   const field = byId("link");
@@ -295,8 +254,8 @@ async function main() {
     go();
   });
   byId("copy-link").addEventListener("click", copyLink);
-  // A key pressed by mistake must not cost a game.
-  const runByKey = () => sitting?.key || go();
+  // A key pressed by mistake must not end a game.
+  const runByKey = () => seat?.key || go();
   listenToKeys(player, { run: runByKey, copy: copyLink });
   const open = () => {
     const asked = fromAddress();
@@ -307,14 +266,14 @@ async function main() {
       welcome();
       return;
     }
-    // What an address leaves out is as on a first visit.
+    // What an address leaves out has its default.
     const { pack, scenario, split, right, ...others } = defaults;
     const incident = setup.hasSplits(asked.pack) ? { split } : { pack, scenario };
     const beside = asked.moves ? {} : { right };
     start({ ...others, ...beside, ...incident, ...asked });
   };
   window.addEventListener("popstate", open);
-  window.addEventListener("pagehide", () => sitting?.leave());
+  window.addEventListener("pagehide", () => seat?.leave());
   open();
 }
 

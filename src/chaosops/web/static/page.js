@@ -1,9 +1,9 @@
-// What the pages of figures have in common.
+// Shared by the pages of reports.
 
-import { byId, h } from "./dom.js";
+import { byId, complain, h } from "./dom.js";
 import { figureAddress, getJson } from "./api.js";
 
-/** Fetches, draws one report for each item found, or says how to make one. */
+/** Draws a report for each item that the server has, or says how to make one. */
 export async function showReports(path, list, draw, nothing) {
   const place = byId("reports");
   try {
@@ -14,8 +14,7 @@ export async function showReports(path, list, draw, nothing) {
     place.replaceChildren(...(items.length ? reports : [nothing(found)]));
   } catch (error) {
     byId("waiting")?.remove();
-    byId("notice").hidden = false;
-    byId("notice").replaceChildren(h("p", h("strong", "Not possible: "), error.message));
+    complain([error.message]);
   }
 }
 
@@ -32,7 +31,7 @@ const broken = ({ key, title, error }) =>
 export const commands = (...lines) =>
   h("pre.commands", { tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
 
-/** The pictures that lie beside a report, folded away. */
+/** The figures of a report, folded. */
 export function figuresOf(one, kind) {
   if (!one.figures.length) return null;
   const pictures = one.figures.map(({ name, words }) =>
@@ -49,7 +48,7 @@ export function emptyState(title, words, ...lines) {
   return h("section.panel.report.empty", h("h2", title), h("p", words), commands(...lines));
 }
 
-/** A table that scrolls in its own box where the screen is narrow. Its words stay in sight. */
+/** A table that scrolls in its own box on a narrow screen. Its first columns stay in sight. */
 export function table(caption, headers, rows, words = 2) {
   const cell = (tag, i) => (text) =>
     h(tag, { class: i >= words ? "number" : null, scope: tag === "th" ? "col" : null }, text);

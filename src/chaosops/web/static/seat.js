@@ -1,21 +1,21 @@
-// The visitor plays a role. All that comes from the server until the end is that role's view.
+// The visitor plays a role. Until the end, the server sends only the view of that role.
 
 import { announce, h, ROLE_NAMES } from "./dom.js";
 import { claimSeat, leaveSeat, Refusal, stream } from "./api.js";
 import { Episode } from "./episode.js";
-import { Feed, alertItems, chatItems, findingItems, logItems, traceItems } from "./feeds.js";
+import { Feeds } from "./feeds.js";
 import { incidentOf } from "./setup.js";
 import { Menu } from "./menu.js";
-import { Services } from "./services.js";
+import { errorHistory, Services } from "./services.js";
 
-export class Sitting {
+export class Seat {
   constructor(place, choice, signal, ended) {
     this.choice = choice;
     this.signal = signal;
     this.ended = ended;
     this.moves = [];
     this.key = null;
-    this.errors = new Map();
+    this.past = [];
     this.head = h("p.quiet");
     this.status = h("p.your-turn", { tabindex: "-1" }, "Taking your seat …");
     this.jump = h(
@@ -24,13 +24,7 @@ export class Sitting {
       "Your turn: choose what to do",
     );
     this.services = h("div.block");
-    this.feeds = {
-      alerts: new Feed("Alerts", { empty: "none firing" }),
-      chat: new Feed("Team", { size: "tall", hint: "what the roles said and did" }),
-      trace: new Feed("Fleet", { size: "tall", hint: "what the agents did" }),
-      looks: new Feed("Close looks"),
-      logs: new Feed("Logs", { size: "tall" }),
-    };
+    this.feeds = new Feeds({ fleetHint: "what the agents did" });
     this.menu = new Menu((move) => this.#move(move));
     const name = ROLE_NAMES[choice.role] ?? choice.role;
     place.replaceChildren(
@@ -51,7 +45,7 @@ export class Sitting {
             h("h2", `You are ${name}`),
             h(
               "p.quiet",
-              `the others are played by ${choice.partners}; what your moves were worth is told at the end`,
+              `the others are played by ${choice.partners}; the score is shown at the end`,
             ),
           ),
           this.status,
@@ -137,7 +131,7 @@ export class Sitting {
         this.status.classList.add("now");
         this.menu.fill(message.menu);
         this.jump.hidden = false;
-        // The button that was pressed is gone: the keyboard goes on from here.
+        // The button that had the focus is gone.
         if (this.moves.length && document.activeElement === document.body)
           this.status.focus({ preventScroll: true });
         announce("Your turn.");
@@ -156,33 +150,19 @@ export class Sitting {
       this.graph ??= new Services(this.start);
       if (!this.services.firstChild)
         this.services.append(h("h3", "Services"), this.graph.element);
-      for (const { service, error_pct } of view.metrics) {
-        if (!this.errors.has(service)) this.errors.set(service, []);
-        this.errors.get(service)[view.step] = error_pct;
-      }
-      const history = new Map(
-        [...this.errors].map(([name, values]) => [
-          name,
-          values.filter((value) => value !== undefined),
-        ]),
-      );
-      this.graph.draw(readings, history);
+      this.past.push(view.metrics);
+      this.graph.draw(readings, errorHistory(this.past));
     }
-    const sees = new Set(SEES[view.role]);
-    const items = {
-      alerts: alertItems(view.alerts),
-      chat: chatItems(view.chat, view.step),
-      trace: traceItems(view.trace, this.#limits(), view.step),
-      looks: findingItems([...view.inspections, ...view.audits].sort((a, b) => a.step - b.step)),
-      logs: logItems(view.logs),
-    };
-    for (const [name, feed] of Object.entries(this.feeds)) {
-      feed.element.hidden = !sees.has(name) || (name === "looks" && !items.looks.length);
-      feed.fill(items[name]);
-    }
+    const { alerts, chat, trace, logs } = this.feeds;
+    alerts.element.hidden = chat.element.hidden = false;
+    // The server sends nothing that the role does not see: these lists would stay empty.
+    trace.element.hidden = view.role !== "oversight";
+    logs.element.hidden = !["sre", "oversight"].includes(view.role);
+    const findings = [...view.inspections, ...view.audits].sort((a, b) => a.step - b.step);
+    this.feeds.fill({ ...view, findings }, this.#limits());
   }
 
-  /** How far each agent may go in one act, where the company has written it down. */
+  /** The documented limit of each agent, beside its name. */
   #limits() {
     return new Map(
       Object.entries(this.start.limits_pct).map(([agent, pct]) => [
@@ -192,11 +172,3 @@ export class Sitting {
     );
   }
 }
-
-// Which lists to show at all; their content is what the server sent for the role.
-const SEES = {
-  sre: ["alerts", "chat", "looks", "logs"],
-  oversight: ["alerts", "chat", "trace", "looks", "logs"],
-  dev: ["alerts", "chat"],
-  manager: ["alerts", "chat"],
-};

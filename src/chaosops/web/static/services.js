@@ -22,8 +22,8 @@ export class Services {
     if (this.isGraph) new ResizeObserver(() => this.#connect()).observe(this.element);
   }
 
-  /** `readings` of now; `history` maps a service to its error rates so far. A role that sees
-   *  health alone gives readings without figures. */
+  /** `history` maps a service to its error rates so far. A role that sees only the health of
+   *  services has readings without figures. */
   draw(readings, history) {
     this.health = new Map(readings.map((reading) => [reading.service, reading.health]));
     for (const reading of readings) {
@@ -90,7 +90,7 @@ function figureWords(reading) {
 
 const duration = (ms) => (ms < 10000 ? `${ms}ms` : `${(ms / 1000).toFixed(0)}s`);
 
-/** Against a fixed top, so that a calm service looks calm. */
+/** The fixed top keeps small changes small. */
 function sparkline(values) {
   if (values.length < 2) return [];
   const top = Math.max(30, ...values);
@@ -100,7 +100,17 @@ function sparkline(values) {
   return [s("polyline", { points: points.join(" ") })];
 }
 
-/** Rows of services: each stands below all that call it. */
+/** The error rates of each service so far. */
+export function errorHistory(past) {
+  const history = new Map();
+  for (const { service, error_pct } of past.flat()) {
+    if (!history.has(service)) history.set(service, []);
+    history.get(service).push(error_pct);
+  }
+  return history;
+}
+
+/** Rows of services. A service is below all services that call it. */
 function layers(services, calls) {
   const depth = new Map(services.map((name) => [name, 0]));
   for (let round = 0; round < services.length; round += 1) {

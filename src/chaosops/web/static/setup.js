@@ -1,4 +1,4 @@
-// The form, and the address that says the same thing.
+// The form, and the same choice as an address.
 
 import { byId, h } from "./dom.js";
 
@@ -12,28 +12,19 @@ export class Setup {
     this.catalogue = catalogue;
     this.form = byId("setup");
     const { packs, tiers, roles, policies } = catalogue;
-    this.#options(
-      "pack",
-      packs.map((pack) => pack.name),
-    );
-    this.#options(
-      "scenario",
-      packs.flatMap((pack) => pack.scenarios),
-    );
-    this.#options(
-      "split",
-      packs.flatMap((pack) => pack.splits),
-    );
-    this.#options("tier", tiers);
-    this.#options("role", roles);
     const names = policies.map((policy) => policy.name);
-    this.#options("left", names);
-    this.#options("right", [...names, [NOBODY, "nobody: one team alone"]]);
-    // Who knows the truth would tell it.
-    this.#options(
-      "partners",
-      policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
-    );
+    const options = {
+      pack: packs.map((pack) => pack.name),
+      scenario: packs.flatMap((pack) => pack.scenarios),
+      split: packs.flatMap((pack) => pack.splits),
+      tier: tiers,
+      role: roles,
+      left: names,
+      right: [...names, [NOBODY, "nobody: one team alone"]],
+      // A policy that knows the truth would tell it in the chat.
+      partners: policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
+    };
+    for (const [name, values] of Object.entries(options)) this.#fill(name, values);
     this.form.addEventListener("change", ({ target }) => {
       if (target.name === "mode")
         byId("scenario").value = defaultsOf(catalogue, target.value).scenario;
@@ -45,7 +36,7 @@ export class Setup {
     this.write(catalogue.defaults);
   }
 
-  /** What is chosen, as the address writes it. */
+  /** The choice, as the address has it. */
   read() {
     const value = (name) => this.form.elements[name].value.trim();
     const mode = value("mode");
@@ -75,7 +66,7 @@ export class Setup {
     return this.catalogue.packs.find((known) => known.name === pack)?.splits.length > 0;
   }
 
-  #options(name, values) {
+  #fill(name, values) {
     byId(name).replaceChildren(
       ...values.map((value) => {
         const [key, words] = Array.isArray(value) ? value : [value, value];
@@ -102,7 +93,7 @@ export class Setup {
     byId("about").replaceChildren(...this.#about(seat));
   }
 
-  /** A line on who has been chosen; a model that cannot be loaded is told here already. */
+  /** A line about the chosen policies, and why one cannot be loaded. */
   #about(seat) {
     const names = (seat ? ["partners"] : WATCH).map((name) => this.form.elements[name].value);
     const lines = [];
@@ -116,13 +107,13 @@ export class Setup {
   }
 }
 
-/** Who picks an incident by its name has nothing left to find out: a seat is for a mystery. */
+/** A player who chose the incident by its name has nothing to find out. */
 export function defaultsOf({ defaults }, mode) {
   return mode === "seat" ? { ...defaults, scenario: MYSTERY } : defaults;
 }
 
-/** The choice in an address, or null where there is none. What is empty is not chosen, but for a
- *  side: there, it says that nobody plays. */
+/** The choice in an address, or null. An empty value is left out, except for a side: nobody plays
+ *  there. */
 export function fromAddress() {
   const given = [...new URLSearchParams(location.search)];
   const query = Object.fromEntries(given.filter(([name, value]) => value || WATCH.includes(name)));
@@ -131,7 +122,7 @@ export function fromAddress() {
 
 export const toAddress = (choice) => `?${new URLSearchParams(choice)}`;
 
-/** The part of a choice that says which incident it is. */
+/** The part of a choice that names the incident. */
 export function incidentOf(choice) {
   const { pack, scenario, split, tier, seed } = choice;
   return { pack, scenario, split, tier, seed };
