@@ -213,7 +213,7 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         assert entered.status_code == 303
         cookie = entered.headers["Set-Cookie"]
         assert "HttpOnly" in cookie
-        assert "SameSite=Strict" in cookie
+        assert "SameSite=strict" in cookie
         assert TOKEN not in cookie
         assert entered.headers["Location"] == "./openapi.json?x=1"
         assert browser.get("/openapi.json").status_code == 200

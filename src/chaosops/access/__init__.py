@@ -1,1 +1,1 @@
-"""Who may ask the server for what, and how much of it: for sessions, tables and the page."""
+"""Who may use the server, and how much of it: for sessions, tables and the page."""

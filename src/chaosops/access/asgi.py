@@ -1,20 +1,19 @@
-"""ASGI, and how a request is refused before any route has seen it."""
+"""Reading a request's body, and refusing a request before any route has seen it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any
+from collections.abc import Mapping
 
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.responses import Response
+from starlette.types import ASGIApp as App
+from starlette.types import Message, Receive, Scope, Send
+
+__all__ = ["App", "Message", "Receive", "Scope", "Send", "again", "refuse", "whole_body"]
 
 
 async def whole_body(receive: Receive, most: int) -> bytes | None:
-    """None where the client left; of one that is too large, only what shows it."""
+    """None where the client left. A body that is too large is read until that is known."""
     body = b""
     while True:
         message = await receive()
@@ -26,7 +25,7 @@ async def whole_body(receive: Receive, most: int) -> bytes | None:
 
 
 def again(body: bytes, receive: Receive) -> Receive:
-    """For whoever reads the body next."""
+    """Gives the body to the next reader too."""
     unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
@@ -43,22 +42,13 @@ async def refuse(
     problem: str,
     headers: Mapping[str, str] | None = None,
 ) -> None:
-    """An HTTP answer with one sentence under ``detail``; a WebSocket gets it instead of being
+    """An HTTP answer with one sentence under ``detail``. A WebSocket gets it instead of being
     accepted."""
-    prefix = ""
     if scope["type"] == "websocket":
         await receive()
         if "websocket.http.response" not in scope.get("extensions", {}):
             await send({"type": "websocket.close", "code": 1008, "reason": problem[:120]})
             return
-        prefix = "websocket."
-    body = json.dumps({"detail": problem}).encode()
-    told = {
-        "content-type": "application/json",
-        "content-length": str(len(body)),
-        "connection": "close",
-        **(headers or {}),
-    }
-    raw = [(name.encode(), value.encode()) for name, value in told.items()]
-    await send({"type": f"{prefix}http.response.start", "status": status, "headers": raw})
-    await send({"type": f"{prefix}http.response.body", "body": body})
+    told = {"connection": "close", **(headers or {})}
+    body = json.dumps({"detail": problem})
+    await Response(body, status, told, "application/json")(scope, receive, send)

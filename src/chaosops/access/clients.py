@@ -8,19 +8,19 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
-# Whose work is at hand, where no request is at hand to ask.
+# The client that is being served, for code that has no request.
 current_client: ContextVar[str] = ContextVar("current_client", default="nobody")
 
 
 def client_of(scope: Mapping[str, Any]) -> str:
-    """Behind a trusted proxy, uvicorn has already put the visitor's own address here."""
+    """Behind a trusted proxy, uvicorn has put the visitor's own address here."""
     client = scope.get("client")
     return "unknown" if client is None else name_of(str(client[0]))
 
 
 @lru_cache(maxsize=4096)
 def name_of(address: str) -> str:
-    """One name for all addresses that one client has: an IPv6 host has a whole /64 of them.
+    """One name for all addresses of a client: an IPv6 host has a whole /64 of them.
 
     >>> name_of("203.0.113.7"), name_of("::ffff:203.0.113.7")
     ('203.0.113.7', '203.0.113.7')

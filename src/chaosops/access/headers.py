@@ -1,4 +1,4 @@
-"""Headers that every answer has: pages, JSON, errors and refusals alike."""
+"""Security headers of every answer: pages, JSON, errors and refusals."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import os
 
 from chaosops.access.asgi import App, Message, Receive, Scope, Send, refuse
 
-# Who may show the page in a frame, as Content-Security-Policy writes it: a hosting site
-# that embeds its visitors' view has to be named.
+# Which sites may show the page in a frame, as Content-Security-Policy writes it. A hosting site
+# that embeds the page has to be named.
 FRAME_VARIABLE = "CHAOSOPS_WEB_FRAME_ANCESTORS"
 _STARTS = ("http.response.start", "websocket.http.response.start")
 
@@ -27,12 +27,12 @@ def security_headers() -> dict[str, str]:
 
 
 async def _connect() -> Message:
-    """What the application has received already."""
+    """The application has received it already."""
     return {"type": "websocket.connect"}
 
 
 class Headed:
-    """Adds them where a route has not set its own."""
+    """Adds the security headers, except those that a route sets itself."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -47,7 +47,7 @@ class Headed:
             if message["type"] == "websocket.accept":
                 is_open = True
             elif message["type"] == "websocket.close" and not is_open and can_answer:
-                # The server beneath would answer 403 without a word and without these headers.
+                # uvicorn would answer 403 without a reason and without these headers.
                 problem = message.get("reason") or "no WebSocket is served here"
                 await refuse(scope, _connect, headed, 403, problem)
                 return

@@ -1,8 +1,8 @@
-"""From which pages a browser may use the server, and by which names it may be called.
+"""Which pages may use the server from a browser, and which host names it has.
 
-A page of another site can make its visitor's browser send requests here. The browser says in
-``Origin`` which page it was; other clients send none. A site can also let its own name point to
-this machine (DNS rebinding): then the page seems to be ours, but ``Host`` holds that name.
+A page of another site can make a visitor's browser send requests here. The browser names that
+site in ``Origin``; other clients send no ``Origin``. A site can also let its own name point to
+this machine (DNS rebinding). Then ``Host`` holds that name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from chaosops.core.errors import BadInput
 
-# A Hugging Face Space is told its public name.
+# A Hugging Face Space finds its public name here.
 SPACE_VARIABLE = "SPACE_HOST"
 _PORTS = {"http": 80, "https": 443}
 
@@ -36,11 +36,11 @@ class Origins:
         self._allowed = {read_origin(text) for text in allowed}
 
     def problem_of_host(self, given: str | None) -> str | None:
-        """Whoever writes no ``Host`` is no browser."""
+        """A browser always sends ``Host``."""
         if given is None or self._any_host:
             return None
         place = _place(given, None)
-        # No name service is asked for a plain address, so none can have been rebound.
+        # A plain address needs no DNS, so it cannot be rebound.
         if place is not None and (place.host in self._hosts or _is_address(place.host)):
             return None
         if place is not None and _is_loopback(place.host):

@@ -1,6 +1,6 @@
-"""A rate that nobody exceeds: a client that asks faster waits, and costs nothing meanwhile.
+"""Rate limits. Requests that come too fast are delayed.
 
-A refusal would invite the next try at once. A delay slows down whoever waits for an answer.
+A refusal invites the next try at once. A delay slows the client down, and costs nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chaosops.access.asgi import App, Receive, Scope, Send, again, refuse, whole
 from chaosops.access.clients import client_of
 from chaosops.access.limits import Limits, option_of
 
-BURST_S = 2.0  # what was not used for so long may be used at once
+BURST_S = 2.0  # requests that were not sent for so long may be sent at once
 LONGEST_WAIT_S = 2.0
 FILES = 8  # files of the page for each other request
 WEIGHED_S = 0.01
@@ -24,7 +24,7 @@ _REMEMBERED = 4096
 
 
 class Rate:
-    """So many a second for each name, and some seconds' worth of them at once."""
+    """So many a second for each name, and those of ``burst_s`` seconds at once."""
 
     def __init__(
         self, a_second: float, burst_s: float, clock: Callable[[], float] = time.monotonic
@@ -35,7 +35,7 @@ class Rate:
         self._due: dict[str, float] = {}
 
     def wait(self, name: str) -> float:
-        """Seconds until one more is in time."""
+        """Seconds until the next one is allowed."""
         now = self._clock()
         return max(0.0, self._due.get(name, now) + self._interval - now - self._burst_s)
 
@@ -55,13 +55,13 @@ class _Lane(NamedTuple):
 
 
 class Paced:
-    """Delays requests and new WebSockets of who is too fast, and those of all if all together are.
-    Who would have to wait long is refused after a wait; ``finished`` gives that refusal what every
-    answer needs.
+    """Delays requests and new WebSockets of a client that is too fast, and those of all clients
+    if they are too fast together. A request that would wait too long is refused after a wait;
+    ``finished`` wraps that refusal like every answer.
 
-    Whoever looks after this server must be able to see that it lives, whatever else comes from the
-    same address: /health is counted by itself. So are the page's files, because a page needs many
-    at once and each costs little, and new WebSockets, because all sessions may be opened at once.
+    Three kinds are counted apart: /health, so that monitoring works whatever else comes from the
+    same address; files of the page, which needs many cheap ones at once; and new WebSockets,
+    because all sessions may be opened at once.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Paced:
             await self._app(scope, receive, send)
             return
         if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD", "OPTIONS"):
-            # One whose body never comes is none: it would keep others of this address waiting.
+            # A request counts when its body is here: a slow one must not delay others.
             body = await whole_body(receive, MOST_BYTES)
             if body is None:
                 return
@@ -135,8 +135,8 @@ def _too_many(option: str) -> App:
 
 
 def weight(seconds: float) -> float:
-    """A request counts once for each 10 ms that it took: the busier the server, the fewer it takes
-    from one client. Five times at most, because a stream of turns takes long and little.
+    """A request counts once for each 10 ms that it took, so that a busy server takes fewer. Five
+    times at most, because a stream of turns takes long and costs little.
 
     >>> weight(0.002), weight(0.025), weight(60)
     (1.0, 2.5, 5.0)

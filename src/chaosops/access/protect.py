@@ -1,4 +1,4 @@
-"""Puts the gate and the pace before an application: before its error pages too."""
+"""Puts host checks, rate limits and token checks in front of an application."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def protect(app: Starlette, access: Access, limits: Limits) -> None:
     build = app.build_middleware_stack
 
     def answering(inside: App) -> App:
-        """The host is checked first: only who means this server learns whom it allows."""
+        """The host is checked first, so that no other site learns which origins are allowed."""
         if access.allowed_origins:
             inside = CORSMiddleware(
                 inside,

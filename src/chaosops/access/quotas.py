@@ -1,4 +1,4 @@
-"""How many of a thing there are: in all, and for each client."""
+"""Quotas: how many sessions, tables, seats or episodes there may be, in all and for each client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chaosops.core.errors import ChaosOpsError
 
 
 class OverQuota(ChaosOpsError):
-    """All places are taken; the same request may succeed later."""
+    """A quota is used up; the same request may succeed later."""
 
 
 class Quota:
@@ -31,7 +31,7 @@ has ended, or start the server with a larger --max-seats-per-client
         self._lock = Lock()
 
     def require(self, client: str) -> None:
-        """Refuse before anything is built."""
+        """Raises ``OverQuota`` if there is no room."""
         things = self._name.replace("_", " ")
         mine = self._by_client.get(client, 0)
         later = "try again when one of them has ended, or start the server with a larger"

@@ -1,4 +1,4 @@
-"""The server's bearer token: a header of programs, a cookie of browsers."""
+"""The server's bearer token: programs send a header, browsers a cookie."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORTEST = 16
 class Token:
     def __init__(self, text: str) -> None:
         self._text = text.encode()
-        # The cookie opens the same doors, but nobody can read the token from it.
+        # The cookie gives the same access, but the token cannot be read from it.
         self.cookie = hmac.new(self._text, b"chaosops page", sha256).hexdigest()
 
     def is_shown_by(self, headers: Sequence[tuple[bytes, bytes]]) -> bool:
@@ -45,7 +45,7 @@ class Token:
 
 
 def read_token(text: str | None, file: Path | None, what: str = "--token") -> str:
-    """From an option, a file or the environment; empty where there is none."""
+    """From an option, a file or the environment; empty if none is set."""
     if text is not None and file is not None:
         raise BadInput(f"give {what} or {what}-file, not both")
     if file is not None:
@@ -65,6 +65,6 @@ def read_token(text: str | None, file: Path | None, what: str = "--token") -> st
 
 
 def token_headers(token: str | None) -> Mapping[str, str]:
-    """What a client sends. ``None`` asks the environment."""
+    """What a client sends. ``None``: the token of the environment, if set."""
     text = read_token(token or None, None)
     return {"Authorization": f"Bearer {text}"} if text else {}

@@ -17,7 +17,7 @@ from chaosops.server.wording import in_one_line
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
 
-# What each route may answer besides the usual; OpenEnv's own routes do not say.
+# Errors that every route may answer; OpenEnv's own routes do not document them.
 _DOCUMENTED = {
     "400": "The request holds something that no answer could quote, or a task that is not there",
     "404": "There is nothing of that name",

@@ -6,7 +6,6 @@ import gc
 import socket
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.util import find_spec
 
 import uvicorn
 from fastapi import FastAPI
@@ -38,7 +37,7 @@ _DESCRIPTION = (
 
 @dataclass(frozen=True)
 class Settings:
-    """``submissions``: evaluation mode, which serves them and nothing else."""
+    """With ``submissions`` the server is in evaluation mode and serves nothing else."""
 
     idle_timeout_s: float = 600.0
     request_timeout_s: float = 10.0
@@ -75,7 +74,7 @@ def build_app(settings: Settings | None = None) -> FastAPI:
     episodes.register_routes(app)
     if submissions is None:
         app.include_router(table_routes(Lobby(Quota("tables", limits), settings.idle_timeout_s)))
-        if settings.web and find_spec("chaosops.web.routes") is not None:
+        if settings.web:
             from chaosops.web.routes import Settings as WebSettings
             from chaosops.web.routes import build_router
 
@@ -99,7 +98,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         ws_max_size=MAX_FRAME_BYTES,
         # Deflating an observation takes longer than making it.
         ws_per_message_deflate=False,
-        # A client that thinks for minutes answers no ping meanwhile; the guard ends idle sessions.
+        # A busy client may answer no ping for minutes; the guard ends idle sessions.
         ws_ping_timeout=settings.idle_timeout_s,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
@@ -113,7 +112,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         settings.request_timeout_s,
         proxies,
     )
-    # What is loaded stays: the collector need not look through it again and again.
+    # What is loaded now stays loaded: the collector need not look at it again.
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
@@ -123,18 +122,12 @@ def serve(settings: Settings, host: str, port: int) -> None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    listener = None
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen(2048)  # who comes before we are ready waits
+        # Clients that connect before the server is ready wait in the backlog.
+        return socket.create_server((host, port), family=family, backlog=2048)
     except (OSError, OverflowError) as error:
-        if listener is not None:
-            listener.close()
         reason = getattr(error, "strerror", None) or error
         raise BadInput(
             f"cannot listen on {host} port {port}: {reason}; choose another --host or --port"
         ) from None
-    return listener

@@ -1,7 +1,7 @@
 """OpenEnv's environment: one session, one episode at a time.
 
-The world takes microseconds, so ``reset_async`` and ``step_async`` run it where they are called.
-OpenEnv would hand the plain methods to a thread, which costs more than the step itself.
+A step takes microseconds, so ``reset_async`` and ``step_async`` run it on the event loop. OpenEnv
+would run the plain methods in a thread, which costs more than the step itself.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
-from chaosops.server.episode import NOTHING_SEEN, ServedEpisode
+from chaosops.server.episode import ServedEpisode, observation, state_of
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import read_options
@@ -39,10 +39,9 @@ class NoEpisode(ChaosOpsError):
 
 
 class ServedObservation:
-    """An observation on its way out: it was made as JSON-ready data and is sent as that.
+    """An observation as JSON-ready data, with the four attributes that OpenEnv reads.
 
-    OpenEnv asks an observation for these four things. ``ChaosOpsObservation`` would check
-    what this process has just made, on every step.
+    A ``ChaosOpsObservation`` would validate on every step what this process has just made.
     """
 
     __slots__ = ("content", "done", "metadata", "reward")
@@ -87,7 +86,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     def _reset(self, options: Mapping[str, Any]) -> ServedObservation:
         with mistakes_logged:
-            # Only a started episode takes the old one's place: bad options leave it as it was.
+            # With bad options the old episode stays.
             self._episode = ServedEpisode(read_options(options))
             return self._observe(None)
 
@@ -108,49 +107,35 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     def _observe(self, turn: Turn | None) -> ServedObservation:
         episode = self.episode
-        public = episode.env.world.public
         over = episode.env.over
-        content = {
-            "episode_id": episode.id,
-            "step": public.step,
-            "limit": public.limit,
-            **({"role": None, **NOTHING_SEEN} if over else episode.seen()),
-            "rules": episode.rules if turn is None else None,
-            "last_turn": None if turn is None else scored_turn(turn),
-            "terminated": turn is not None and turn.events.resolved,
-            "truncated": turn is not None and turn.events.out_of_time,
-            "debrief": episode.debrief() if over else None,
-        }
+        content = observation(
+            episode.id,
+            episode.env,
+            episode.seen,
+            rules=episode.rules if turn is None else None,
+            last_turn=None if turn is None else scored_turn(turn),
+            terminated=turn is not None and turn.events.resolved,
+            truncated=turn is not None and turn.events.out_of_time,
+            debrief=episode.debrief() if over else None,
+        )
         return ServedObservation(content, None if turn is None else turn.score.total, over)
 
     @property
     def state(self) -> ChaosOpsState:
-        episode = self._episode
-        if episode is None:
+        if self._episode is None:
             return ChaosOpsState()
-        scenario, over = episode.env.scenario, episode.env.over
-        return ChaosOpsState(
-            episode_id=episode.id,
-            step_count=episode.env.world.public.step,
-            status="over" if over else "running",
-            pack=scenario.pack,
-            tier=scenario.tier.value,
-            split=scenario.split or None,
-            limit=scenario.limit,
-            role=None if over else episode.env.role.value,
-            reward=episode.reward,
-        )
+        return state_of(self._episode.id, self._episode.env, reward=self._episode.reward)
 
     @property
     def mcp_client(self) -> ToolBox:
-        """Where OpenEnv looks for an agent's tools."""
+        """OpenEnv finds an agent's tools here."""
         return ToolBox(lambda: self.episode)
 
     def get_metadata(self) -> EnvironmentMetadata:
         return EnvironmentMetadata(name="chaosops", description=_DESCRIPTION, version=VERSION)
 
     def list_splits(self) -> list[dict[str, str]]:
-        """Nothing but ``train`` is for training or for choosing by: validation is a slice of it."""
+        """Only ``train`` is for training and for choosing a checkpoint."""
         return [{"name": name, "type": "train" if name == "train" else "test"} for name in splits()]
 
     def num_tasks(self, split: str) -> int:

@@ -1,8 +1,8 @@
-"""An episode that is served, and what of it may be told to whom."""
+"""An episode on the server, and what its players are told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -19,17 +19,18 @@ from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
 from chaosops.wire.episodes import debrief_to_wire
+from chaosops.wire.openenv import ChaosOpsState
 from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
-# Scores depend on events alone and are kept by the rubric: all episodes share one.
+# Scores depend on events alone, so all episodes share one rubric and its cache.
 _RUBRIC = standard()
 
 NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema": None}
 
 
 class Showing:
-    """What the role on turn is told of an episode: its view as data and as a prompt, and what it
-    may do. A part that the client did not ask for is not made."""
+    """What the role on turn is told: its view as data and as a prompt, and its legal actions.
+    Parts that the client did not ask for are not made."""
 
     def __init__(self, env: Env, prompt_format: str, include: Iterable[str]) -> None:
         self.format = load_format(prompt_format)
@@ -38,7 +39,7 @@ class Showing:
         self._chat = _ChatWire()
 
     def read_reply(self, reply: str) -> Action:
-        """What a model wrote. A mistake in it is an action too."""
+        """A model's reply as an action; a reply that cannot be read is an ``Unreadable``."""
         return self.format.read(self._env.view, reply)
 
     def seen(self) -> dict[str, Any]:
@@ -59,6 +60,39 @@ class Showing:
         return seen
 
 
+def observation(
+    episode_id: str, env: Env, seen: Callable[[], dict[str, Any]], **told: Any
+) -> dict[str, Any]:
+    """The content of a ``ChaosOpsObservation``; ``told`` is the rest of its fields."""
+    return {
+        "episode_id": episode_id,
+        "step": env.world.public.step,
+        "limit": env.world.public.limit,
+        **({"role": None, **NOTHING_SEEN} if env.over else seen()),
+        "rules": None,
+        "last_turn": None,
+        "terminated": False,
+        "truncated": False,
+        "debrief": None,
+        **told,
+    }
+
+
+def state_of(episode_id: str, env: Env, **told: Any) -> ChaosOpsState:
+    scenario = env.scenario
+    return ChaosOpsState(
+        episode_id=episode_id,
+        step_count=env.world.public.step,
+        status="over" if env.over else "running",
+        pack=scenario.pack,
+        tier=scenario.tier.value,
+        split=scenario.split or None,
+        limit=scenario.limit,
+        role=None if env.over else env.role.value,
+        **told,
+    )
+
+
 class ServedEpisode:
     def __init__(self, options: ResetOptions) -> None:
         scenario = chosen_scenario(options)
@@ -70,7 +104,7 @@ class ServedEpisode:
 
     @property
     def role(self) -> Role | None:
-        """Whose turn it is; nobody's when the episode is over."""
+        """The role on turn; None when the episode is over."""
         return None if self.env.over else self.env.role
 
     def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Turn:
@@ -89,21 +123,21 @@ class ServedEpisode:
 
     @property
     def rules(self) -> dict[str, Any]:
-        """All of them, for whoever drives all four roles."""
+        """All rules, for a client that plays all four roles."""
         return rules_to_wire(self.env.world.public.rules)
 
     def rules_of(self, role: Role) -> dict[str, Any]:
         return rules_to_wire(project(self.env.world.public, role).rules)
 
     def debrief(self) -> dict[str, Any]:
-        """The truth. There is none to be had before the end."""
+        """The truth, which is told at the end only."""
         if not self.env.over:
             raise BadInput("the truth is told when the episode is over")
         return debrief_to_wire(self.record)
 
 
 class _ChatWire:
-    """The chat only grows: what was once made ready for the wire is kept."""
+    """The chat as JSON. It only grows, so what was made before is kept."""
 
     def __init__(self) -> None:
         self._known: list[tuple[Message | None, dict[str, Any]]] = []

@@ -1,21 +1,21 @@
 """``chaosops serve --evaluation``: submissions play hidden episodes and learn nothing of the truth.
 
-There is one way in: ``/ws`` with the token of a submission. The owner's plan says what is played,
-each episode once. No reward, judgement or debrief goes out, no table and no page is served, and
-results are files in the owner's folder. Everything else is refused by name.
+A client plays over ``/ws`` with the token of a submission. The owner's plan says which episodes
+are played, each once. The server tells no reward, judgement or debrief, and serves no tables and
+no page. Results are files in the owner's folder.
 """
 
 from __future__ import annotations
 
 import hmac
-import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from chaosops.access.asgi import App, Receive, Scope, Send, refuse
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
@@ -23,7 +23,7 @@ from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_dig
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.server.environment import NoEpisode, ServedObservation
-from chaosops.server.episode import NOTHING_SEEN
+from chaosops.server.episode import observation, state_of
 from chaosops.server.mistakes import ServerMistake, mistakes_logged
 from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import ResetOptions, read_options
@@ -43,8 +43,8 @@ REFUSAL = (
 
 
 class Submissions:
-    """All submissions in the owner's folder, found by their tokens. A running server sees those
-    that are opened later."""
+    """All submissions in the owner's folder, found by their tokens, also those that are opened
+    while the server runs."""
 
     def __init__(self, folder: Path, secret: Secret, command: str = "") -> None:
         self._folder = folder
@@ -57,7 +57,7 @@ class Submissions:
         self._look_for_new()
         for place in self._places:
             if not (place / SIGNATURE_NAME).exists():
-                # What a stopped server left open is given up now.
+                # Episodes that a stopped server left open are given up now.
                 run = self._open(place)
                 if run.complete:
                     self._complete(run)
@@ -70,7 +70,7 @@ class Submissions:
                 for place, known in self._places.items():
                     if hmac.compare_digest(known, digest):
                         return self._open(place)
-            except ChaosOpsError as error:  # of the owner's files, which are not the player's
+            except ChaosOpsError as error:  # in the owner's files
                 _log.error("a submission cannot be played: %s", error)
                 raise ServerMistake("this submission cannot be played now; ask its owner") from None
         raise BadInput("this token is for no submission")
@@ -92,7 +92,7 @@ class Submissions:
         return self._policies[name]
 
     def _complete(self, run: SubmissionRun) -> None:
-        """The player's last answer does not depend on it: all episodes are on disk already."""
+        """A failure here does not concern the player: all episodes are on disk already."""
         try:
             write_results(run, self._secret, self._command)
         except ChaosOpsError as error:
@@ -105,8 +105,8 @@ class Submissions:
 
 
 class EvaluationEnvironment(Environment):  # type: ignore[misc]
-    """One session of a submission. OpenEnv runs ``reset`` and ``step`` in a thread, so a partner
-    that is a model holds up nobody else."""
+    """One session of a submission. OpenEnv runs ``reset`` and ``step`` in a thread, so that a
+    slow partner, such as a model, does not block other sessions."""
 
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = True
 
@@ -118,7 +118,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         self._id = ""
 
     def reset(self, /, **options: Any) -> ServedObservation:
-        """The submission's next episode. The one before is given up if it is not over."""
+        """Begins the submission's next episode. One that is not over is given up."""
         with mistakes_logged:
             token, chosen = _read_reset(options)
             run = self._submissions.find(token)
@@ -150,38 +150,23 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         assert attempt is not None
         env = attempt.rollout.env
         public, over = env.world.public, env.over
-        content = {
-            "episode_id": self._id,
-            "step": public.step,
-            "limit": public.limit,
-            **({"role": None, **NOTHING_SEEN} if over else attempt.seen()),
-            "rules": attempt.rules() if first else None,
-            "last_turn": None,
-            # Whoever counts the steps knows it: an episode ends early where it was resolved.
-            "terminated": over and public.step < public.limit,
-            "truncated": over and public.step >= public.limit,
-            "debrief": None,
-        }
+        content = observation(
+            self._id,
+            env,
+            attempt.seen,
+            rules=attempt.rules() if first else None,
+            # A client that counts the steps knows it: an episode ends early when it is resolved.
+            terminated=over and public.step < public.limit,
+            truncated=over and public.step >= public.limit,
+        )
         return ServedObservation(content, None, over)
 
     @property
     def state(self) -> ChaosOpsState:
-        run, attempt = self._run, self._attempt
-        if run is None or attempt is None:
+        if self._run is None or self._attempt is None:
             return ChaosOpsState(reward=None)
-        env = attempt.rollout.env
-        return ChaosOpsState(
-            episode_id=self._id,
-            step_count=env.world.public.step,
-            status="over" if env.over else "running",
-            pack=env.scenario.pack,
-            tier=env.scenario.tier.value,
-            split=env.scenario.split,
-            limit=env.scenario.limit,
-            role=None if env.over else env.role.value,
-            reward=None,
-            episodes_left=run.episodes_left,
-        )
+        left = self._run.episodes_left
+        return state_of(self._id, self._attempt.rollout.env, reward=None, episodes_left=left)
 
     def get_metadata(self) -> EnvironmentMetadata:
         text = "Hidden episodes for submissions: no rewards, no debrief, each episode once."
@@ -202,28 +187,17 @@ def _read_reset(options: Mapping[str, Any]) -> tuple[str, ResetOptions]:
     return token, chosen
 
 
-Scope = MutableMapping[str, Any]
-App = Callable[[Scope, Any, Any], Awaitable[None]]
-
-
 class EvaluationGate:
-    """In front of everything: what is not part of evaluation mode does not exist behind it."""
+    """Refuses every request that is not part of evaluation mode."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan" or _is_allowed(scope):
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": REFUSAL[:120]})
         else:
-            body = json.dumps({"detail": REFUSAL}).encode()
-            length = str(len(body)).encode()
-            headers = [(b"content-type", b"application/json"), (b"content-length", length)]
-            await send({"type": "http.response.start", "status": 403, "headers": headers})
-            await send({"type": "http.response.body", "body": body})
+            await refuse(scope, receive, send, 403, REFUSAL)
 
 
 def _is_allowed(scope: Scope) -> bool:

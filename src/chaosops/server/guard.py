@@ -1,8 +1,8 @@
-"""The door in front of OpenEnv's routes: what would break a session is answered here.
+"""The guard in front of OpenEnv's routes. It answers messages that would break a session.
 
-OpenEnv ends a session whose message is binary, no JSON object, or cannot be quoted in an answer;
-it lets idle ones sit, and reads requests of any size. Here such a message gets an error and the
-session goes on; only silence ends it, with a word. Nothing else is changed on the way through.
+OpenEnv ends a session when a message is binary, is no JSON object, or cannot be quoted in an
+answer. It keeps idle sessions, and reads requests of any size. The guard answers such messages
+with an error and keeps the session; it closes idle sessions. It changes nothing else.
 """
 
 from __future__ import annotations
@@ -16,16 +16,21 @@ from contextvars import ContextVar
 from typing import Any
 
 from chaosops.access.asgi import App, Message, Receive, Send, again, refuse, whole_body
-from chaosops.access.pace import MOST_BYTES
-from chaosops.server.strict_json import BadJson, NotJson, read_json
+from chaosops.server.strict_json import (
+    MAX_MESSAGE_BYTES,
+    BadJson,
+    NotJson,
+    Refusal,
+    read_json,
+    read_message,
+)
 from chaosops.server.wording import in_one_line
 
-MAX_MESSAGE_BYTES = MOST_BYTES
 # What the transport itself refuses: the connection is closed with code 1009.
 MAX_FRAME_BYTES = 1_048_576
 
 _SOCKETS = ("/ws", "/mcp")
-# Whether the work at hand is that of a WebSocket.
+# Whether a WebSocket is being served.
 on_socket: ContextVar[bool] = ContextVar("on_socket", default=False)
 
 _PLAY = frozenset({"reset", "step", "mcp"})  # what counts as using a session
@@ -53,7 +58,7 @@ class Guard:
 
     async def _post(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         body = await whole_body(receive, MAX_MESSAGE_BYTES)
-        if body is None:  # it left before it had said all
+        if body is None:  # the client left
             return
         if len(body) > MAX_MESSAGE_BYTES:
             size = f"a request may have {MAX_MESSAGE_BYTES} bytes"
@@ -76,12 +81,12 @@ class _GuardedSocket:
         self._last_play = time.monotonic()
 
     async def watch(self) -> None:
-        """End the session when nothing is played; the other side of the socket is told, and the
-        server behind it sees a client that left."""
+        """End the session when nothing is played. The client is told why; OpenEnv sees a client
+        that left."""
         while (left := self._last_play + self._idle_timeout_s - time.monotonic()) > 0:
             await asyncio.sleep(left)
         reason = f"nothing was played for {self._idle_timeout_s:g} s: the session is closed"
-        with suppress(OSError, RuntimeError):  # it may have gone by itself just now
+        with suppress(OSError, RuntimeError):  # the client may have left
             await self._tell("IDLE_TIMEOUT", reason)
             await self.send({"type": "websocket.close", "code": 1001, "reason": reason})
         self._closed = True
@@ -105,17 +110,12 @@ class _GuardedSocket:
         await self._send(message)
 
     def _problem_of(self, message: Message) -> tuple[str, str] | None:
-        text = message.get("text")
-        if text is None:
-            return "INVALID_JSON", "send text frames that hold one JSON object, not binary ones"
-        if len(text) > MAX_MESSAGE_BYTES:
-            return "MESSAGE_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} characters"
         try:
-            content = read_json(text)
+            content = read_message(message.get("text"), '{"type": "state"}')
+        except Refusal as error:
+            return error.code, str(error)
         except BadJson as error:
             return "INVALID_JSON", str(error)
-        if not isinstance(content, dict):
-            return "VALIDATION_ERROR", 'send one JSON object such as {"type": "state"}'
         kind = content.get("type", "")
         if not isinstance(kind, str):
             return "VALIDATION_ERROR", "type must be text"
@@ -134,7 +134,7 @@ class _GuardedSocket:
 
 
 def _plainer(text: str) -> str:
-    """OpenEnv quotes the whole offending message; what a client needs is what is wrong."""
+    """OpenEnv quotes the whole offending message; the client needs to know what is wrong."""
     content = json.loads(text)
     errors = content["data"].pop("errors", None)
     if errors:
@@ -143,7 +143,7 @@ def _plainer(text: str) -> str:
 
 
 def _problem_of_body(body: bytes, path: str) -> str | None:
-    """Only what would break an answer: the routes say themselves what else is wrong."""
+    """Only what would break an answer: the routes report everything else."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

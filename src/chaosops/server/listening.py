@@ -1,4 +1,4 @@
-"""Accepting connections: at a steady pace, and without a word too many when it fails."""
+"""Accepting connections at a limited rate. A failure to accept is one line in the log."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ log = logging.getLogger(__name__)
 
 ACCEPTS_A_SECOND = 600
 _BURST_S = 1.0
-_AT_ONCE = 32  # accepted before others have their turn
+_AT_ONCE = 32  # accepted before other tasks run
 _RETRY_S = 0.1
-# Files, models and libraries need descriptors too.
+# Descriptors that are kept free for files, models and libraries.
 RESERVED_FILES = 192
 FEWEST = 16  # connections; with fewer, one browser could fill the server
 _NOTHING_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Acceptor:
-    """Stands in for asyncio's server, which logs a traceback for each connection it cannot accept
-    and goes on trying. A client that has to wait stays in the system's queue, in its turn."""
+    """Replaces asyncio's server, which logs a traceback for each connection that it cannot accept
+    and tries again at once. Clients that have to wait stay in the system's queue."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Acceptor:
                 await asyncio.sleep(0)
 
     async def _open(self, connection: socket.socket) -> None:
-        with suppress(OSError):  # gone again
+        with suppress(OSError):  # the client left
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         loop = asyncio.get_running_loop()
         try:
@@ -116,7 +116,7 @@ def guarded_server(
     request_timeout_s: float,
     trusted_proxies: Sequence[str] = (),
 ) -> GuardedServer:
-    """``config`` gets the protocols; as many connections are allowed as there are files."""
+    """A server with guarded protocols. The limit on open files bounds its connections."""
     allowed = min(most, _files_allowed(most + RESERVED_FILES) - RESERVED_FILES)
     if allowed < min(most, FEWEST):
         raise BadInput(
@@ -133,7 +133,7 @@ def guarded_server(
 
 
 def _files_allowed(wanted: int) -> int:
-    """Raises this process's own limit as far as it may."""
+    """Raises the limit of this process if it can."""
     if sys.platform == "win32":
         return wanted
     import resource

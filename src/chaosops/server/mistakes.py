@@ -1,4 +1,4 @@
-"""Our own mistakes: told to the client in a sentence, and to the log in full."""
+"""Defects of the server: the client gets one sentence, the log the traceback."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _log = logging.getLogger(__name__)
 
 
 class ServerMistake(ChaosOpsError):
-    """A defect of ours. The client learns that it was not at fault, the log learns the rest."""
+    """A defect of the server, not of the request."""
 
 
 class MistakesLogged:
-    """OpenEnv would hand the bare text of any exception to the client, and log nothing."""
+    """OpenEnv would send the text of any exception to the client, and log nothing."""
 
     def __enter__(self) -> None: ...
 

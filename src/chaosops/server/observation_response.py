@@ -1,7 +1,7 @@
 """The answer to ``reset`` and ``step``, written by orjson.
 
-OpenEnv wraps every observation in a model and has pydantic write it, which took longer than
-playing the step. Its handler looks the model up by name, so another can stand in for it.
+OpenEnv writes every observation with pydantic, which takes longer than playing the step. Its
+handler looks the model up by name, so another class can replace it.
 """
 
 from __future__ import annotations

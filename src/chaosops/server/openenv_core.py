@@ -1,7 +1,7 @@
 """The parts of OpenEnv that are used here, imported without its web page.
 
-``openenv.core`` imports Gradio, which takes seconds and serves a page that is not ours. It copes
-with a machine that has no Gradio; so while it is imported, there is none.
+``openenv.core`` imports Gradio if it is installed. That takes seconds, and its page is not used
+here. So Gradio is hidden while ``openenv.core`` is imported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chaosops.core.errors import MissingExtra
 
 @contextmanager
 def _hidden(package: str) -> Iterator[None]:
-    if package in sys.modules:  # somebody paid for it already
+    if package in sys.modules:  # it was imported before
         yield
         return
     sys.modules[package] = None  # type: ignore[assignment]
@@ -27,20 +27,10 @@ def _hidden(package: str) -> Iterator[None]:
 
 try:
     with _hidden("gradio"):
-        from openenv.core.env_server.exceptions import SessionCapacityError
-        from openenv.core.env_server.http_server import HTTPEnvServer
-        from openenv.core.env_server.interfaces import Environment
-        from openenv.core.env_server.types import (
-            ConcurrencyConfig,
-            EnvironmentMetadata,
-        )
+        from openenv.core.env_server.exceptions import SessionCapacityError as SessionCapacityError
+        from openenv.core.env_server.http_server import HTTPEnvServer as HTTPEnvServer
+        from openenv.core.env_server.interfaces import Environment as Environment
+        from openenv.core.env_server.types import ConcurrencyConfig as ConcurrencyConfig
+        from openenv.core.env_server.types import EnvironmentMetadata as EnvironmentMetadata
 except ImportError:
     raise MissingExtra("the OpenEnv server", "openenv", "server") from None
-
-__all__ = [
-    "ConcurrencyConfig",
-    "Environment",
-    "EnvironmentMetadata",
-    "HTTPEnvServer",
-    "SessionCapacityError",
-]

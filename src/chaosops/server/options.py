@@ -14,7 +14,7 @@ from chaosops.policies.llm.formats import load_format
 from chaosops.server.tasks import task
 from chaosops.server.wording import in_one_line
 
-# Beyond it the cost of a single step would leave the reward range that openenv.yaml declares.
+# More steps would leave the reward range that openenv.yaml declares.
 MAX_STEPS = 200
 
 Part = Literal["view", "messages", "action_schema"]

@@ -1,4 +1,4 @@
-"""A log that nobody can flood: the same words at most once a second, with how often they came."""
+"""A log that no client can flood: the same message at most once a second, with its count."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable
 
-# What a client can make happen as often as it likes is logged by these.
+# Loggers whose messages a client can cause at will.
 LOGGERS = (
     "uvicorn.error",
     "asyncio",
@@ -17,7 +17,7 @@ LOGGERS = (
     "openenv",
 )
 _REMEMBERED = 256
-# uvicorn logs these with a traceback, which tells nobody more: a client sent something wrong.
+# Mistakes of clients, which uvicorn logs with a useless traceback.
 _MISTAKES = ("Invalid UTF-8 sequence",)
 
 
@@ -26,7 +26,7 @@ class OnceASecond(logging.Filter):
         super().__init__()
         self._every_s = every_s
         self._clock = clock
-        self._said: dict[str, tuple[float, int]] = {}  # when, and how often it was left out since
+        self._said: dict[str, tuple[float, int]] = {}  # when, and how many were left out since
 
     def filter(self, record: logging.LogRecord) -> bool:
         if str(record.msg).startswith(_MISTAKES):

@@ -1,4 +1,4 @@
-"""The doors to the tables: open one, ask how it stands, sit down on a WebSocket."""
+"""The routes of tables: open one, ask for its state, take a seat over a WebSocket."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from chaosops.access.clients import current_client
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
-from chaosops.server.guard import MAX_MESSAGE_BYTES
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.options import EpisodeOptions, read_options
-from chaosops.server.strict_json import BadJson, read_json
-from chaosops.server.tables import Lobby, Outbox, TableRefusal, TeamTable
+from chaosops.server.strict_json import Refusal, read_message
+from chaosops.server.tables import Lobby, Outbox, Table
 from chaosops.server.wording import in_one_line
 from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
 
-_WAITING_MESSAGES = 64  # to a seat that does not read them
-_WAITING_REFUSALS = 16  # of those, what it brought upon itself
-_FAREWELL_S = 5.0
-_SIT_S = 20.0  # until a connection must have said which seat it is for
+_EXAMPLE = '{"type": "act", "data": {"action": "noop"}}'
+_WAITING_MESSAGES = 64  # to a client that does not read them
+_WAITING_REFUSALS = 16  # those among them that answer the client's own mistakes
+_CLOSING_S = 5.0
+_SIT_S = 20.0  # until a connection must have said which seat it takes
 
 
 class TableRequest(EpisodeOptions):
@@ -83,7 +83,7 @@ def table_routes(lobby: Lobby) -> APIRouter:
 
 
 class _SeatLine:
-    """One WebSocket of one seat. What goes out waits in a queue: no seat can hold up another."""
+    """The WebSocket of one seat. Messages to it wait in a queue, so no seat can block another."""
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
@@ -97,13 +97,13 @@ class _SeatLine:
         self._put(None)
 
     async def _refuse(self, code: str, message: str) -> None:
-        """A client that floods waits until it has read what came of it."""
+        """A client that sends many mistakes waits until it has read the answers."""
         await self._refusals.acquire()
         answer = {"type": "error", "data": {"code": code, "message": message}}
         self._put((json.dumps(answer), True))
 
     def _put(self, message: tuple[str, bool] | None) -> None:
-        if self._queue.full():  # it has not read for long: nothing more can be said to it
+        if self._queue.full():  # the client stopped reading
             while not self._queue.empty():
                 self._queue.get_nowait()
             message = None
@@ -115,13 +115,13 @@ class _SeatLine:
         await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
         if not writer.done():
             self.close()
-            await asyncio.wait({writer}, timeout=_FAREWELL_S)
+            await asyncio.wait({writer}, timeout=_CLOSING_S)
         for task in (reader, writer):
             task.cancel()
         await asyncio.gather(reader, writer, return_exceptions=True)
 
     async def _write(self) -> None:
-        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # nobody is there any more
+        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client left
             while (message := await self._queue.get()) is not None:
                 text, is_refusal = message
                 await self._socket.send_text(text)
@@ -130,7 +130,7 @@ class _SeatLine:
             await self._socket.close()
 
     async def _read(self, lobby: Lobby) -> None:
-        place: tuple[TeamTable, Role] | None = None
+        place: tuple[Table, Role] | None = None
         try:
             while True:
                 received = await self._receive(_SIT_S if place is None else None)
@@ -154,7 +154,7 @@ class _SeatLine:
                 place[0].leave(place[1], self)
 
     async def _receive(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """A frame; None when the other side has gone, or never says who it is."""
+        """A frame; None when the client left, or did not say in time which seat it takes."""
         try:
             async with asyncio.timeout(timeout_s):
                 message = dict(await self._socket.receive())
@@ -166,32 +166,25 @@ class _SeatLine:
 
 
 def _read_message(frame: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    text = frame.get("text")
-    if text is None:
-        raise BadJson("send text frames that hold one JSON object, not binary ones")
-    if len(text) > MAX_MESSAGE_BYTES:
-        raise TableRefusal(
-            "MESSAGE_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} characters"
-        )
-    content = read_json(text)
-    if not isinstance(content, dict) or not isinstance(content.get("data", {}), dict):
-        raise BadInput('send one JSON object such as {"type": "act", "data": {"action": "noop"}}')
+    content = read_message(frame.get("text"), _EXAMPLE)
+    if not isinstance(content.get("data", {}), dict):
+        raise BadInput(f"send one JSON object such as {_EXAMPLE}")
     return str(content.get("type", "")), content.get("data", {})
 
 
-def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[TeamTable, Role]:
+def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[Table, Role]:
     token = data.get("token")
     if kind != "sit" or not isinstance(token, str):
         raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}')
     place = lobby.seat(token)
     if place is None:
-        raise TableRefusal("NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago")
+        raise Refusal("NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago")
     return place
 
 
-def _act(table: TeamTable, role: Role, outbox: Outbox, kind: str, data: dict[str, Any]) -> None:
+def _act(table: Table, role: Role, outbox: Outbox, kind: str, data: dict[str, Any]) -> None:
     if kind != "act":
-        raise TableRefusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
+        raise Refusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
     try:
         action = ChaosOpsAction.model_validate(data)
     except ValidationError as problem:

@@ -1,4 +1,4 @@
-"""OpenEnv's sessions, each its owner's alone, and not too many for one client."""
+"""OpenEnv's sessions, with a quota for each client and one owner for each session."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from chaosops.server.openenv_core import HTTPEnvServer, SessionCapacityError
 
 
 class Sessions(HTTPEnvServer):  # type: ignore[misc]
-    """A session that a WebSocket opened is that socket's alone. OpenEnv keeps others out of those
-    that were joined by their id only: an agent that knows the id could reset or close the rest."""
+    """A session that a WebSocket opened belongs to that socket. OpenEnv would let an agent that
+    knows the session's id reset or close it over /mcp."""
 
     def __init__(self, quota: Quota, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)

@@ -1,16 +1,19 @@
-"""JSON as everything behind the door can stand it.
+"""Messages of clients: JSON that every answer can quote, of a bounded size and depth.
 
-Python's reader takes NaN, lone surrogates and nesting to the edge of its stack, none of which
-can be written out again; so an answer that quotes them would fail instead of the message.
+Python's reader also takes NaN, lone surrogates and nesting to the edge of its stack. An answer
+that quotes them could not be written.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
+from chaosops.access.pace import MOST_BYTES
+from chaosops.core import chain
 from chaosops.core.errors import BadInput
 
+MAX_MESSAGE_BYTES = MOST_BYTES
 MAX_DEPTH = 32
 
 
@@ -19,7 +22,27 @@ class BadJson(BadInput):
 
 
 class NotJson(BadJson):
-    """Text that is no JSON at all."""
+    """Text that is not JSON at all."""
+
+
+class Refusal(BadInput):
+    """What a client cannot do now. ``code`` names it for programs."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def read_message(text: str | None, example: str) -> dict[str, Any]:
+    """The JSON object in a WebSocket's frame; a binary frame has no ``text``."""
+    if text is None:
+        raise BadJson("send text frames that hold one JSON object, not binary ones")
+    if len(text) > MAX_MESSAGE_BYTES:
+        raise Refusal("MESSAGE_TOO_LARGE", f"a message may have {MAX_MESSAGE_BYTES} characters")
+    content = read_json(text)
+    if not isinstance(content, dict):
+        raise Refusal("VALIDATION_ERROR", f"send one JSON object such as {example}")
+    return content
 
 
 def read_json(text: str) -> Any:
@@ -29,27 +52,20 @@ def read_json(text: str) -> Any:
     chaosops.server.strict_json.BadJson: NaN is no JSON number
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = chain.read_json(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise NotJson(f"this is not JSON ({error.msg}, {place})") from None
-    except RecursionError:
-        raise _too_deep() from None
-    except ValueError as error:  # a number of thousands of digits
-        raise BadJson(f"this JSON cannot be read: {error}") from None
+    except ValueError as error:
+        raise BadJson(str(error)) from None
     if text.count("{") + text.count("[") > MAX_DEPTH:
         _check_depth(value)
     if "\\u" in text:
-        _check_text(value)
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise BadJson("the JSON holds half of a character (a lone surrogate)") from None
     return value
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise BadJson(f"{name} is no JSON number")
-
-
-def _too_deep() -> BadJson:
-    return BadJson(f"the JSON is nested more than {MAX_DEPTH} deep")
 
 
 def _check_depth(value: Any) -> None:
@@ -64,11 +80,4 @@ def _check_depth(value: Any) -> None:
         if not inner:
             return
         level = inner
-    raise _too_deep()
-
-
-def _check_text(value: Any) -> None:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        raise BadJson("the JSON holds half of a character (a lone surrogate)") from None
+    raise BadJson(f"the JSON is nested more than {MAX_DEPTH} deep")

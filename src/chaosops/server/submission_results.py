@@ -1,4 +1,4 @@
-"""What a submission's owner gets: a folder like that of ``chaosops eval``, and a signature."""
+"""The results of a submission: a folder as ``chaosops eval`` writes it, and a signature."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chaosops.server.submission_run import SubmissionRun
 
 
 def write_results(run: SubmissionRun, secret: Secret, command: str) -> None:
-    """Everything that a reader can recount, then the signature over it."""
+    """Writes results and derived files, then signs them."""
     with Journal(run.place / JOURNAL_NAME) as journal:
         results = results_of(
             run.plan.team,

@@ -1,9 +1,8 @@
-"""A submission being played: each of its episodes once, every decision on disk when it is made.
+"""A submission being played. Each episode is played once, and each decision is written to disk.
 
-``progress.jsonl`` in the submission's folder: an episode begins, the player acts, it ends. An
-episode that was begun is never begun again. What the player left unfinished is played to its end
-with ``noop`` for the player's roles and the suspicion that was told last: a given-up episode has
-a result like every other.
+``progress.jsonl`` in the submission's folder has a line when an episode begins, when the player
+acts, and when it ends. An episode is never begun twice. If the player leaves one unfinished, it is
+played to its end with ``noop`` and the latest suspicion, and counts like every other.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _RUBRIC = standard()
 
 
 class _Player:
-    """The seat of whoever submitted: it plays the decision that came over the wire."""
+    """A policy that plays the decisions of the submission's client."""
 
     sees_truth = False
 
@@ -63,7 +62,7 @@ class _Player:
 
 
 class Attempt:
-    """One episode of a submission. The player is on turn, or it is over."""
+    """One episode of a submission. Either the player is on turn, or it is over."""
 
     def __init__(
         self,
@@ -96,7 +95,7 @@ class Attempt:
                 self._run.end(self, given_up=False)
 
     def repeat(self, said: Mapping[str, Any]) -> None:
-        """What the player had done before the server stopped."""
+        """Plays an action that was noted before the server stopped."""
         self.play(self._read(ChaosOpsAction.model_validate(said)))
 
     def play(self, decision: Decision) -> None:
@@ -115,8 +114,8 @@ class Attempt:
             self._run.end(self, given_up=unfinished)
 
     def _nothing(self) -> Decision:
-        """What a role does whose player has gone. It suspects whom it suspected last, or nobody:
-        to keep silent about some episodes must not be a way to choose one's exam."""
+        """The decision for a player that left. Without a suspicion of its own, Oversight suspects
+        nobody: leaving an episode must not take it out of the figures."""
         view = self.rollout.env.view
         if view.role is not Role.OVERSIGHT:
             return Decision(Noop())
@@ -126,7 +125,7 @@ class Attempt:
         return self._showing.seen()
 
     def rules(self) -> dict[str, Any]:
-        """What the player's roles know between them."""
+        """What the player's roles know together."""
         public = self.rollout.env.world.public
         told = [rules_to_wire(project(public, role).rules) for role in self._run.plan.roles]
         return {name: next((t[name] for t in told if t[name]), told[0][name]) for name in told[0]}
@@ -190,7 +189,7 @@ class SubmissionRun:
         return len(self._ended) == len(self.scenarios)
 
     def status(self) -> dict[str, Any]:
-        """What stands beside the submission's numbers: the player's part and the partners'."""
+        """The status of the team: the player and the partners."""
         return self.team(_Player(self.plan.name, self.given_up)).status()
 
     def team(self, player: Policy) -> Team:
@@ -198,7 +197,7 @@ class SubmissionRun:
         return Team(seats, self.plan.team)
 
     def begin(self, prompt_format: str, include: Sequence[str]) -> Attempt:
-        """The next episode. That it was begun is on disk before anybody sees anything of it."""
+        """The next episode. Its beginning is on disk before the player sees anything of it."""
         with self.lock:
             if not self.episodes_left:
                 raise BadInput(
@@ -212,7 +211,7 @@ class SubmissionRun:
             return attempt
 
     def end(self, attempt: Attempt, *, given_up: bool) -> None:
-        """Keep an episode that was played to its end; the last one completes the submission."""
+        """Keeps an episode that is over. The last one completes the submission."""
         with self.lock:
             number, episode = attempt.number, attempt.rollout.episode
             self.note({"end": number, "given_up": given_up, "record": to_record(episode)})
@@ -222,7 +221,7 @@ class SubmissionRun:
                 self._on_complete(self)
 
     def close(self) -> None:
-        """Give up all that was not begun, and write the results."""
+        """Gives up all episodes that were not begun, and writes the results."""
         with self.lock:
             if self.complete:
                 self._on_complete(self)
@@ -230,7 +229,7 @@ class SubmissionRun:
                 self.begin("json", ()).give_up()
 
     def note(self, line: Mapping[str, Any]) -> None:
-        """On disk, whole, or an OSError and nothing of it."""
+        """Writes a whole line to disk, or nothing and raises OSError."""
         text = json.dumps(line, separators=(",", ":")).encode() + b"\n"
         with (self.place / PROGRESS_NAME).open("ab", buffering=0) as file:
             before = file.seek(0, os.SEEK_END)
@@ -248,7 +247,7 @@ class SubmissionRun:
             self.given_up.append(number)
 
     def _read_progress(self) -> None:
-        """Where a stopped server left off: what was begun there and not ended is given up."""
+        """Continues after a stopped server. Episodes that it left open are given up."""
         path = self.place / PROGRESS_NAME
         formats: dict[int, str] = {}
         acts: dict[int, list[Mapping[str, Any]]] = {}
@@ -274,7 +273,7 @@ class SubmissionRun:
 
 
 def _whole_lines(path: Path) -> list[bytes]:
-    """A line that a kill cut off has no end: nobody was answered for it, so it is removed."""
+    """A last line without its end was cut off before the client got an answer. It is removed."""
     try:
         with path.open("r+b") as file:
             content = file.read()

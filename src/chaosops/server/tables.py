@@ -1,6 +1,6 @@
-"""Tables: one episode, four seats, each with a token of its own and its own role's view.
+"""A table is an episode with four seats. Each seat has its own token and sees its role's view.
 
-Every wait has a deadline. A table whose seat stays silent is abandoned, and all are told why.
+Every wait has a deadline. If a seat stays silent, the table is abandoned and all seats are told.
 """
 
 from __future__ import annotations
@@ -13,33 +13,25 @@ from uuid import uuid4
 
 from chaosops.access.quotas import Quota
 from chaosops.core.actions import Action
-from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
-
-
-class TableRefusal(BadInput):
-    """Something that this seat cannot do now. ``code`` names it for programs."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
+from chaosops.server.strict_json import Refusal
 
 
 class Outbox(Protocol):
-    """The way to whoever sits on a seat."""
+    """Sends messages to the client on a seat."""
 
     def post(self, kind: str, data: dict[str, Any]) -> None: ...
 
     def close(self) -> None:
-        """After what was posted before."""
+        """After all messages were sent."""
 
 
-class TeamTable:
+class Table:
     """``waiting`` for four seats, ``running``, then ``over`` or ``abandoned``."""
 
     def __init__(
-        self, episode: ServedEpisode, turn_timeout_s: float, on_end: Callable[[TeamTable], None]
+        self, episode: ServedEpisode, turn_timeout_s: float, on_end: Callable[[Table], None]
     ) -> None:
         self.id = uuid4().hex
         self.tokens = {role: secrets.token_hex(16) for role in Role}
@@ -57,7 +49,7 @@ class TeamTable:
         return self._outcome is not None
 
     def sit(self, role: Role, outbox: Outbox) -> None:
-        """Take a seat, or take it again after a lost connection: the latest one counts."""
+        """Take a seat, or take it again after a lost connection. The latest connection counts."""
         earlier = self._seated.pop(role, None)
         if earlier is not None:
             text = "another connection has taken this seat with its token"
@@ -84,7 +76,7 @@ class TeamTable:
             outbox.post("turn", self._turn())
 
     def leave(self, role: Role, outbox: Outbox) -> None:
-        """The connection is gone; its seat stays open until the clock runs out."""
+        """The client left. Its seat stays free for it until the deadline."""
         if self._seated.get(role) is outbox:
             del self._seated[role]
 
@@ -95,7 +87,7 @@ class TeamTable:
     def act(self, role: Role, action: Action, outbox: Outbox) -> None:
         self._require_turn(role)
         if self._seated.get(role) is not outbox:
-            raise TableRefusal("SEAT_TAKEN_OVER", "another connection has this seat")
+            raise Refusal("SEAT_TAKEN_OVER", "another connection has this seat")
         self._episode.play(action)
         outbox.post("acted", {"step": self._episode.record.steps})
         if self._episode.env.over:
@@ -104,7 +96,7 @@ class TeamTable:
             self._begin_turn()
 
     def describe(self) -> dict[str, Any]:
-        """For whoever opened the table: how it stands, without anybody's view."""
+        """The state of the table, without any view."""
         on_turn = self._episode.role if self.status == "running" else None
         return {
             "table": self.id,
@@ -120,15 +112,13 @@ class TeamTable:
 
     def _require_turn(self, role: Role) -> None:
         if self.ended:
-            raise TableRefusal("TABLE_ENDED", f"the table is {self.status}")
+            raise Refusal("TABLE_ENDED", f"the table is {self.status}")
         if self.status == "waiting":
             missing = ", ".join(seat for seat in Role if seat not in self._seated)
-            raise TableRefusal(
-                "NOT_STARTED", f"the incident starts when all sit; missing: {missing}"
-            )
+            raise Refusal("NOT_STARTED", f"the incident starts when all sit; missing: {missing}")
         if role is not self._episode.role:
             on_turn = self._episode.role or "nobody"
-            raise TableRefusal("NOT_YOUR_TURN", f"it is the turn of {on_turn}, not of {role}")
+            raise Refusal("NOT_YOUR_TURN", f"it is the turn of {on_turn}, not of {role}")
 
     def _turn(self) -> dict[str, Any]:
         public = self._episode.env.world.public
@@ -164,19 +154,19 @@ class TeamTable:
         self._on_end(self)
 
 
-# Tables that have ended and are remembered, for each that may be open.
+# How many ended tables are kept for each that may be open.
 _REMEMBERED = 4
 
 
 class Lobby:
-    """All tables. One that has ended is remembered for ``keep_s``, so that its end can be read, or
-    until too many others have ended since."""
+    """All tables. One that has ended is kept for ``keep_s`` seconds, so that clients can read its
+    outcome, or until too many others have ended."""
 
     def __init__(self, quota: Quota, keep_s: float) -> None:
         self.keep_s = keep_s
         self._quota = quota
-        self._tables: dict[str, TeamTable] = {}
-        self._seats: dict[str, tuple[TeamTable, Role]] = {}
+        self._tables: dict[str, Table] = {}
+        self._seats: dict[str, tuple[Table, Role]] = {}
 
     def __len__(self) -> int:
         return len(self._tables)
@@ -184,28 +174,28 @@ class Lobby:
     def require_room(self, client: str) -> None:
         self._quota.require(client)
 
-    def open(self, episode: ServedEpisode, turn_timeout_s: float, client: str) -> TeamTable:
+    def open(self, episode: ServedEpisode, turn_timeout_s: float, client: str) -> Table:
         self._quota.take(client)
         ended = [table for table in self._tables.values() if table.ended]
         if len(ended) >= _REMEMBERED * self._quota.most:
             self._forget(ended[0])
-        table = TeamTable(episode, turn_timeout_s, lambda table: self._ended(table, client))
+        table = Table(episode, turn_timeout_s, lambda table: self._ended(table, client))
         self._tables[table.id] = table
         for role, token in table.tokens.items():
             self._seats[token] = (table, role)
         return table
 
-    def table(self, table_id: str) -> TeamTable | None:
+    def table(self, table_id: str) -> Table | None:
         return self._tables.get(table_id)
 
-    def seat(self, token: str) -> tuple[TeamTable, Role] | None:
+    def seat(self, token: str) -> tuple[Table, Role] | None:
         return self._seats.get(token)
 
-    def _ended(self, table: TeamTable, client: str) -> None:
+    def _ended(self, table: Table, client: str) -> None:
         self._quota.give_back(client)
         asyncio.get_running_loop().call_later(self.keep_s, self._forget, table)
 
-    def _forget(self, table: TeamTable) -> None:
+    def _forget(self, table: Table) -> None:
         self._tables.pop(table.id, None)
         for token in table.tokens.values():
             self._seats.pop(token, None)

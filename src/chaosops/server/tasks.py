@@ -1,6 +1,6 @@
 """Episodes by number: OpenEnv's task API over splits, tiers and seeds.
 
-A task says what to hand to ``reset``, and nothing about what is behind it.
+A task holds the options of ``reset``, and no truth.
 """
 
 from __future__ import annotations

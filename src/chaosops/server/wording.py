@@ -1,4 +1,4 @@
-"""What pydantic found, in a sentence."""
+"""Errors of pydantic in one sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 
 def in_one_line(errors: Sequence[Any]) -> str:
-    """What is wrong with the first of pydantic's findings, and how many there are. The input is
-    left out: not everything can be quoted.
+    """The first error, and how many more there are. Without the input, because not every input
+    can be quoted.
 
     >>> in_one_line([{"loc": ("seed",), "msg": "Input should be a valid integer"}])
     'seed: Input should be a valid integer'

@@ -1,13 +1,14 @@
-"""What a client and the server say to each other. OpenEnv publishes it as JSON Schema."""
+"""The messages of the OpenEnv routes as pydantic models. OpenEnv publishes their schemas."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
+from chaosops.core import telemetry
 from chaosops.core.actions import VERBS
 from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, Argument
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
@@ -42,22 +43,6 @@ class Metric(_Part):
     error_pct: float
 
 
-class LogLine(_Part):
-    step: int
-    service: str
-    level: str
-    text: str
-
-
-class Alert(_Part):
-    """``text`` is empty for a role that sees summaries only."""
-
-    step: int
-    service: str
-    severity: str
-    text: str
-
-
 class ChatMessage(_Part):
     """What a role said, or what it visibly did (``action``). ``world`` is a sender too."""
 
@@ -68,47 +53,35 @@ class ChatMessage(_Part):
     action: dict[str, Any] | None = None
 
 
-class TraceEntry(_Part):
-    """What a fleet agent did; ``id`` points at it as evidence."""
-
-    step: int
-    agent: str
-    action: str
-    target: str
-    before: str
-    after: str
-    reason: str
-    id: int
+def _part(name: str, source: Any, doc: str | None = None, **types: Any) -> Any:
+    """The model of a record of ``core.telemetry``, with the same fields."""
+    fields = {name: (types.get(name, kind), ...) for name, kind in get_type_hints(source).items()}
+    return create_model(name, __base__=_Part, __doc__=doc, **fields)  # type: ignore[call-overload]
 
 
-class Change(_Part):
-    attribute: str
-    before: str
-    after: str
-    at: int
-
-
-class Inspection(_Part):
-    step: int
-    service: str
-    changes: list[Change]
-    utilisation: list[tuple[int, int]] = Field(description="(minute, percent)")
-
-
-class AuditedAct(_Part):
-    at: int
-    attribute: str
-    target: str
-    before: str
-    after: str
-    order: str
-
-
-class AuditReport(_Part):
-    step: int
-    agent: str
-    limit_pct: int
-    acts: list[AuditedAct]
+if TYPE_CHECKING:
+    from chaosops.core.telemetry import Alert, AuditReport, Inspection, LogLine, TraceEntry
+else:
+    LogLine = _part("LogLine", telemetry.LogLine)
+    Alert = _part(
+        "Alert", telemetry.Alert, "``text`` is empty for a role that sees summaries only."
+    )
+    TraceEntry = _part(
+        "TraceEntry",
+        telemetry.TraceEntry,
+        "What a fleet agent did; ``id`` points at it as evidence.",
+    )
+    Inspection = _part(
+        "Inspection",
+        telemetry.Inspection,
+        changes=list[_part("Change", telemetry.ServiceChange)],
+        utilisation=Annotated[list[tuple[int, int]], Field(description="(minute, percent)")],
+    )
+    AuditReport = _part(
+        "AuditReport",
+        telemetry.AuditReport,
+        acts=list[_part("AuditedAct", telemetry.AuditedAct)],
+    )
 
 
 class View(_Part):
@@ -211,7 +184,7 @@ class _State(BaseModel):
 
 
 class _Described(BaseModel):
-    """OpenEnv makes the schemas anew for everybody who asks, which takes milliseconds."""
+    """Keeps its schema: OpenEnv makes it anew for each request, which takes milliseconds."""
 
     @classmethod
     @cache

@@ -1,4 +1,4 @@
-"""One episode in a file of its own, with its whole prompts: ``run --record``, ``replay``."""
+"""One episode in a file, with its prompts: ``chaosops run --record``, ``chaosops replay``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_recording(path: Path, episode: Episode, manifest: Mapping[str, Any]) -
 
 def recording_chain(content: Mapping[str, Any]) -> list[str]:
     """A link for the episode without its decisions, one for each decision, and one for the
-    manifest: the last is the head."""
+    manifest. The last is the head."""
     episode = dict(content["episode"])
     decisions = episode.pop("decisions")
     links = [link("", {"format": content["format"], "episode": episode})]
@@ -46,7 +46,7 @@ def recording_chain(content: Mapping[str, Any]) -> list[str]:
 
 
 def read_recording(path: Path) -> Recording:
-    """An episode that this world reproduces, from a file that nobody edited."""
+    """Raises BadInput if the file was edited or this world does not reproduce the episode."""
     content = recorded_content(path)
     try:
         episode = from_record(content["episode"])
@@ -61,7 +61,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def recorded_content(path: Path) -> dict[str, Any]:
-    """What stands in the file: a manifest and an episode with decisions, not yet played."""
+    """The content of the file: a manifest and an episode's decisions, not yet played again."""
     text = read_text(path, "recording")
     try:
         content = read_json(text)
