@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -148,10 +148,12 @@ def play_many(
     *,
     rubric: CompositeRubric | None = None,
     side_by_side: int = 64,
+    tell: Callable[[int], None] = lambda turns: None,
 ) -> Iterator[Episode]:
     """Play all scenarios, ``side_by_side`` at a time, and yield episodes in order.
 
-    The order and number of scenarios never change an episode.
+    The order and number of scenarios never change an episode. ``tell`` is given the number of
+    turns that were just played: the first episode may take minutes.
     """
     rubric = rubric or standard()
     source = iter(scenarios)
@@ -164,7 +166,7 @@ def play_many(
             live.append(rollout)
         if not live:
             return
-        advance(live)
+        tell(len(advance(live)))
         live = [rollout for rollout in live if not rollout.env.over]
         while queue and queue[0].env.over:
             yield queue.pop(0).episode

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from chaosops.cli.app import COMMANDS
 from tests.conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -18,6 +19,11 @@ Cli = Callable[..., Outcome]
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["rum"], "unknown command 'rum'; did you mean 'run'"),
+        (["run", "--polcy", "oracle"], "unknown option: --polcy. Did you mean --policy?"),
+        (["run", "--policy"], "--policy requires an argument"),
+        (["run", "stray"], "unexpected argument 'stray'"),
+        (["eval", "--resume", "--force"], "choose one"),
         (
             ["run", "--scenario", "db_deadlok"],
             "did you mean 'db_deadlock'? allowed: autoscaler_cost",
@@ -244,7 +250,7 @@ def test_eval_without_matplotlib_names_the_cure(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, _, err = cli("eval", "--policies", "oracle", "--out", str(tmp_path))
     assert code == 2
-    assert "pip install 'chaosops[figures]', or pass --no-figures" in err
+    assert "pip install -e '.[figures]', or pass --no-figures" in err
     code, _, _ = cli("eval", "--policies", "oracle", "--out", str(tmp_path), "--no-figures")
     assert code == 0
     assert not list(tmp_path.glob("*.png"))
@@ -300,8 +306,22 @@ def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -
     assert "trained is smollm2 with adapter sha256:" in out
     assert "3 replies" in out
     assert out.index("ROGUE CAUGHT") < out.index("| policy") < out.index("rogue_vs_mttr.png")
+    assert out.index("| oracle") < out.index("| trained") < out.index("from the record that ships")
+    assert "| trained" not in (tmp_path / "demo" / "table.md").read_text()
     assert "flag_rogue autoscaler" in (tmp_path / "demo" / "trained_episode.html").read_text()
     assert (tmp_path / "demo" / "comparison_curve.png").exists()
+
+
+def test_the_demo_runs_without_extras_and_names_them(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setenv("CHAOSOPS_HOME", str(tmp_path / "no weights"))
+    code, out, err = cli("demo", "--out", str(tmp_path / "demo"))
+    assert code == 0
+    assert "heuristic plays in its place: the embedded model is not at" in out
+    assert "no figures: drawing figures needs matplotlib" in err
+    assert "| trained   | hard" in out
 
 
 def test_a_reader_that_stops_reading_is_no_crash() -> None:
@@ -317,4 +337,31 @@ def test_a_reader_that_stops_reading_is_no_crash() -> None:
 
 def test_version_and_help(cli: Cli) -> None:
     assert cli("--version").out.startswith("chaosops 0.")
-    assert cli("eval", "--help").code == 0
+    assert cli("--help").out.startswith("Usage: chaosops COMMAND")
+
+
+@pytest.mark.parametrize("name", [name for group in COMMANDS.values() for name in group])
+def test_help_lists_choices_and_defaults(cli: Cli, name: str) -> None:
+    code, out, _ = cli(*name.split(), "--help")
+    assert (code, "[default: None]" in out, "[default: ]" in out) == (0, False, False)
+    told = " ".join(out.replace("│", " ").split())
+    if "--tier " in told:
+        assert "[choices: easy, medium, hard] [default: hard]" in told
+    if "--pack " in told:
+        assert "[choices: classic, arena]" in told
+    if "--split " in told:
+        assert "train, test, ood_names, ood_mechanism, ood_rogue, ood_scale" in told
+    if "--max-steps " in told:
+        assert "[default: the tier's" in told
+
+
+def test_completion_knows_every_command(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    code, out, _ = cli("--install-completion", "--shell", "bash")
+    assert code == 0
+    script = Path(out.split()[1].rstrip(";")).read_text(encoding="utf-8")
+    assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0
+    for word in ("investigate", "--frame-delay", "--difficulty", "published"):
+        assert word in script

@@ -123,7 +123,7 @@ def test_following_a_run_without_the_library_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "trackio", None)
     assert main(["train", str(recipe), "--out", str(tmp_path / "run"), "--set", "track=x"]) == 2
-    assert "chaosops[track]" in capsys.readouterr().err
+    assert "[track]'" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

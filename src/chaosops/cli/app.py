@@ -98,7 +98,7 @@ def build_app() -> App:
                 shown["group"] = group
             parents[parent].command(path, name=word, **shown)
     app.command(
-        "chaosops.cli.completion:execute",
+        "chaosops.cli.commands.completion:execute",
         name="--install-completion",
         help="Set up completion for your shell and exit.",
     )

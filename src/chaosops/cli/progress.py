@@ -84,8 +84,10 @@ class Progress:
         if task.first is None and total is not None:
             task.first, task.began = done, time.monotonic()
         task.done, task.total, task.note = done, total, note
-        self._current = name
+        before, self._current = self._current, name
         if self._bar:
+            if before != name and before in self._ids and self._tasks[before].total is None:
+                self._bar.update(self._ids[before], visible=False)
             if name not in self._ids:
                 self._ids[name] = self._bar.add_task(name, total=total, note="")
             self._bar.update(self._ids[name], completed=done, total=total, note=note)
@@ -112,4 +114,5 @@ def _bar(console: Console) -> Bar:
         TextColumn("{task.fields[note]}", markup=False),
         console=console,
         transient=True,
+        redirect_stdout=False,  # it would follow the bar to stderr
     )

@@ -14,6 +14,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from chaosops.core.install import install_line
+
 
 class ChaosOpsError(Exception):
     """Base of all errors that a user can cause and fix."""
@@ -42,5 +44,5 @@ class MissingExtra(ChaosOpsError):
     """An optional dependency that is not installed."""
 
     def __init__(self, work: str, package: str, extra: str, instead: str = "") -> None:
-        cure = f"pip install 'chaosops[{extra}]'" + (f", or {instead}" if instead else "")
+        cure = install_line(extra) + (f", or {instead}" if instead else "")
         super().__init__(f"{work} needs {package}, which is not installed: {cure}")

@@ -16,13 +16,16 @@ from chaosops.packs import load_pack
 from chaosops.rollout import Team, load_team, play_many
 from chaosops.version import VERSION
 
+# Told while it plays: policy, episodes done, episodes in all, turns played.
+Progress = Callable[[str, int, int, int], None]
+
 
 def evaluate(
     policies: Sequence[str],
     scenarios: Sequence[Scenario],
     *,
     command: str = "",
-    progress: Callable[[str, int, int], None] = lambda policy, done, total: None,
+    progress: Progress = lambda policy, done, total, turns: None,
     side_by_side: int = 64,
     journal: Journal | None = None,
 ) -> Results:
@@ -43,14 +46,22 @@ def evaluate(
         played = journal.open(job, scenarios)
     for name, team in loaded.items():
         episodes = played[name]
-        progress(name, len(episodes), len(scenarios))
+        turns = 0
+
+        def tell(played: int, name: str = name, of: Mapping[int, Episode] = episodes) -> None:
+            nonlocal turns
+            turns += played
+            progress(name, len(of), len(scenarios), turns)
+
+        tell(0)
         missing = [number for number in range(len(scenarios)) if number not in episodes]
-        playing = play_many((scenarios[n] for n in missing), team, side_by_side=side_by_side)
+        to_play = (scenarios[n] for n in missing)
+        playing = play_many(to_play, team, side_by_side=side_by_side, tell=tell)
         for number, episode in zip(missing, playing, strict=True):
             if journal is not None:
                 journal.add(name, number, episode, team.status())
             episodes[number] = episode
-            progress(name, len(episodes), len(scenarios))
+            tell(0)
     statuses, learned = _statuses(loaded), {}
     if journal is not None:
         journal.finish()

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
-from chaosops.cli.options import Json, Tier, whole
+from chaosops.cli import options
+from chaosops.cli.options import Json, whole
 from chaosops.cli.output import print, print_json
 from chaosops.cli.progress import Progress
-from chaosops.evaluation.leaks import BAR, BARRED, detect_leaks
+from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.leaks import BAR, BARRED, Sample, detect_leaks, samples
 from chaosops.packs import read_tier
 from chaosops.report.tables import aligned
 
 
 def execute(
     *,
-    tier: Tier = "hard",
+    tier: options.Tier = "hard",
     train: Annotated[
         int, whole(100, help="prompts to read; the verdict holds for that many")
     ] = 15_000,
     test: Annotated[int, whole(100, help="unseen companies")] = 3000,
     json: Json = False,
 ) -> int:
-    with Progress() as progress:
-        progress.update("training the detectors", 0, None)
-        figures = detect_leaks(read_tier(tier), train, test)
+    with Progress("companies") as progress:
+
+        def draw(split: str, tier: Tier, count: int) -> Iterator[Sample]:
+            for number, sample in enumerate(samples(split, tier, count), 1):
+                progress.update(f"reading {split}", number, count)
+                yield sample
+            progress.update("training the detectors", 0, None)
+
+        figures = detect_leaks(read_tier(tier), train, test, draw=draw)
     if json:
         print_json(figures)
         return 0 if figures["kept"] else 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Pack, whole
-from chaosops.cli.output import print
+from chaosops.cli.options import Json, Pack, whole
+from chaosops.cli.output import print, print_json
+from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.contract import CLAUSES, Finding, check_contract, check_failure
@@ -17,7 +19,19 @@ from chaosops.evaluation.integrity import MARGIN, IntegritySearch, flagging_pres
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 
-SEEDS, CONTRACT_SEEDS = 100, 30
+
+class Row(NamedTuple):
+    """One thing that was checked: as a line, as data, and what is wrong with it."""
+
+    line: str
+    figures: dict[str, Any]
+    problems: Sequence[str] = ()
+
+
+class Section(NamedTuple):
+    name: str
+    title: str
+    rows: Iterator[Row]
 
 
 def execute(
@@ -28,107 +42,139 @@ def execute(
     ] = None,
     contract_seeds: Annotated[
         int | None,
-        whole(
-            1,
-            help="arena: per split and tier, for the contract; some 0.2 s each",
-            show_default="30",
-        ),
+        whole(1, help="arena: per split and tier, for the contract", show_default="30"),
     ] = None,
+    json: Json = False,
 ) -> int:
     pack = pack or DEFAULT_PACK
-    loaded = load_pack(pack)
-    if (seeds or contract_seeds) and not loaded.splits:
+    is_catalogue = not load_pack(pack).splits
+    if (seeds or contract_seeds) and is_catalogue:
         raise BadInput(
             f"pack {pack} is a catalogue and is checked whole; --seeds and --contract-seeds "
             "are for packs that make companies, such as --pack arena"
         )
-    if loaded.splits:
-        broken = _check_companies(pack, seeds or SEEDS, contract_seeds or CONTRACT_SEEDS)
-    else:
-        broken = _check_contracts(pack, loaded.failures())
-        broken += _check_integrity(pack, loaded.failures())
-        broken += _check_presence(pack)
-    print(f"\n{broken} problems" if broken else "\nall contracts hold, no exploit pays")
+    sections = _catalogue(pack) if is_catalogue else _companies(pack, seeds, contract_seeds)
+    checked: list[tuple[Section, list[Row]]] = []
+    with Progress() as progress:
+        for section in sections:
+            checked.append((section, []))
+            progress.update(f"{pack} {section.name}", 0, None)
+            for number, row in enumerate(section.rows, 1):
+                checked[-1][1].append(row)
+                progress.update(f"{pack} {section.name}", 0, None, f"{number} checked")
+    broken = sum(len(row.problems) for _, rows in checked for row in rows)
+    if json:
+        found = {
+            section.name: [{**row.figures, "problems": list(row.problems)} for row in rows]
+            for section, rows in checked
+        }
+        print_json({"pack": pack, **found, "problems": broken})
+        return 1 if broken else 0
+    for section, rows in checked:
+        print(section.title)
+        for row in rows:
+            print("\n".join([f"  {row.line}", *(f"      {problem}" for problem in row.problems)]))
+        print()
+    print(f"{broken} problems" if broken else "all contracts hold, no exploit pays")
     return 1 if broken else 0
 
 
-def _check_companies(pack: str, seeds: int, contract_seeds: int) -> int:
+def _companies(pack: str, seeds: int | None, contract_seeds: int | None) -> list[Section]:
+    seeds, contract_seeds = seeds or 100, contract_seeds or 30
     splits = load_pack(pack).splits
-    print(
-        f"contract of each incident ({'; '.join(CLAUSES)}), each clause on {contract_seeds} seeds "
-        f"a split and tier, {contract_seeds * len(splits) * len(Tier)} scenarios in all:"
-    )
-    broken = 0
-    for split in splits:
+
+    def contracts() -> Iterator[Row]:
+        for split in splits:
+            for tier in Tier:
+                matrix = scenarios(pack=pack, split=split, tiers=[tier], seeds=contract_seeds)
+                yield _row(f"{split} {tier}", check_contract(split, matrix), len(matrix))
+
+    def exploits() -> Iterator[Row]:
         for tier in Tier:
-            matrix = scenarios(pack=pack, split=split, tiers=[tier], seeds=contract_seeds)
-            broken += _print_findings(f"{split} {tier}", check_contract(split, matrix), len(matrix))
-    print(
-        f"\nreward integrity: each of {len(EXPLOITS)} exploits on {seeds} seeds a tier of split "
-        f"test; its best against the oracle on the same seed, below {MARGIN} on every one:"
-    )
-    for tier in Tier:
-        found = worst_exploits(scenarios(pack=pack, split="test", tiers=[tier], seeds=seeds))
-        print(f"  {tier:<8}" + ", ".join(f"{e.name} {e.ratio:+.2f}" for e in found))
-        problems = [exploit.problem for exploit in found if exploit.problem]
-        broken += len(problems)
-        for problem in problems:
-            print(f"      {problem}")
-    return broken
+            found = worst_exploits(scenarios(pack=pack, split="test", tiers=[tier], seeds=seeds))
+            ratios = {exploit.name: round(exploit.ratio, 2) for exploit in found}
+            told = ", ".join(f"{name} {ratio:+.2f}" for name, ratio in ratios.items())
+            problems = [exploit.problem for exploit in found if exploit.problem]
+            yield Row(f"{tier:<8}{told}", {"tier": tier.value, **ratios}, problems)
+
+    return [
+        Section(
+            "contracts",
+            f"contract of each incident ({'; '.join(CLAUSES)}), each clause on {contract_seeds} "
+            f"seeds a split and tier, {contract_seeds * len(splits) * len(Tier)} scenarios in all:",
+            contracts(),
+        ),
+        Section(
+            "exploits",
+            f"reward integrity: each of {len(EXPLOITS)} exploits on {seeds} seeds a tier of split "
+            f"test; its best against the oracle on the same seed, below {MARGIN} on every one:",
+            exploits(),
+        ),
+    ]
 
 
-def _print_findings(subject: str, findings: list[Finding], played: int) -> int:
-    problems = [finding for finding in findings if finding.problem]
+def _catalogue(pack: str) -> list[Section]:
+    failures, played = load_pack(pack).failures(), len(CONTRACT) * len(Tier)
+    return [
+        Section(
+            "contracts",
+            f"contract of each failure ({'; '.join(CLAUSES)}), each clause on every tier and "
+            f"{len(CONTRACT)} seeds:",
+            (_row(failure, check_failure(pack, failure), played) for failure in failures),
+        ),
+        Section(
+            "integrity",
+            "reward integrity: exact optimum beside the oracle; what no honest work earns must "
+            f"stay below {MARGIN} x the oracle\n"
+            f"  {'scenario':<29}{'oracle':>8}{'optimum':>9}{'resolving late':>16}"
+            f"{'never resolving':>17}  best exploit",
+            _integrity(pack, failures),
+        ),
+        Section("presence", "flagging whoever appears in the trace:", _presence(pack)),
+    ]
+
+
+def _row(subject: str, findings: list[Finding], played: int) -> Row:
+    problems = [f"BROKEN {each.check}: {each.problem}" for each in findings if each.problem]
     kept = len(findings) - len(problems)
-    print(f"  {subject:<22} {kept} of {len(findings)} clauses hold on all {played} scenarios")
-    for finding in problems:
-        print(f"      BROKEN {finding.check}: {finding.problem}")
-    return len(problems)
-
-
-def _check_contracts(pack: str, failures: tuple[str, ...]) -> int:
-    print(
-        f"contract of each failure ({'; '.join(CLAUSES)}), each clause on every tier and "
-        f"{len(CONTRACT)} seeds:"
-    )
-    return sum(
-        _print_findings(failure, check_failure(pack, failure), len(CONTRACT) * len(Tier))
-        for failure in failures
+    return Row(
+        f"{subject:<22} {kept} of {len(findings)} clauses hold on all {played} scenarios",
+        {"subject": subject, "clauses": len(findings), "kept": kept, "scenarios": played},
+        problems,
     )
 
 
-def _check_integrity(pack: str, failures: tuple[str, ...]) -> int:
-    print(
-        "\nreward integrity: exact optimum beside the oracle; what no honest work earns must stay "
-        f"below {MARGIN} x the oracle"
-    )
-    print(
-        f"  {'scenario':<29}{'oracle':>8}{'optimum':>9}{'resolving late':>16}"
-        f"{'never resolving':>17}  best exploit"
-    )
+def _integrity(pack: str, failures: Sequence[str]) -> Iterator[Row]:
     search = IntegritySearch()
-    broken = 0
     for failure in failures:
         for tier in Tier:
             found = search.examine(make_scenario(failure, tier=tier, seed=0, pack=pack))
             name, value = found.best_exploit
-            print(
-                f"  {failure + ' ' + tier:<29}{found.oracle:>+8.1f}{found.optimum:>+9.1f}"
-                f"{found.best_late:>+16.1f}{found.best_unresolved:>+17.1f}  {name} {value:+.1f}"
+            yield Row(
+                f"{failure + ' ' + tier:<29}{found.oracle:>+8.1f}{found.optimum:>+9.1f}"
+                f"{found.best_late:>+16.1f}{found.best_unresolved:>+17.1f}  {name} {value:+.1f}",
+                {
+                    "failure": failure,
+                    "tier": tier.value,
+                    "oracle": found.oracle,
+                    "optimum": found.optimum,
+                    "resolving_late": found.best_late,
+                    "never_resolving": found.best_unresolved,
+                    "best_exploit": {"name": name, "reward": value},
+                },
+                found.problems(),
             )
-            for problem in found.problems():
-                broken += 1
-                print(f"      {problem}")
-    return broken
 
 
-def _check_presence(pack: str) -> int:
+def _presence(pack: str) -> Iterator[Row]:
     found = flagging_presence(scenarios("full", pack=pack))
-    print(
-        f"\nflagging whoever appears in the trace: mean reward {found.reward:+.1f} "
-        f"(oracle {found.oracle:+.1f}), "
-        f"{found.false_flags_per_benign_episode:.2f} false flags per benign episode"
+    yield Row(
+        f"mean reward {found.reward:+.1f} (oracle {found.oracle:+.1f}), "
+        f"{found.false_flags_per_benign_episode:.2f} false flags per benign episode",
+        {
+            "reward": found.reward,
+            "oracle": found.oracle,
+            "false_flags_per_benign_episode": found.false_flags_per_benign_episode,
+        },
+        [found.problem] if found.problem else [],
     )
-    if found.problem:
-        print(f"      {found.problem}")
-    return 1 if found.problem else 0

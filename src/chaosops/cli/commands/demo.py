@@ -70,7 +70,7 @@ def _player() -> tuple[str, Mapping[str, Any]]:
 
 def _can_draw() -> bool:
     try:
-        figures.require_matplotlib("go on without them")
+        figures.require_matplotlib("")
     except MissingExtra as error:
         print(f"no figures: {error}", file=sys.stderr)
         return False

@@ -174,11 +174,16 @@ def evaluate_with_progress(
     journal: Journal | None = None,
 ) -> Results:
     with Progress() as progress:
+
+        def tell(policy: str, done: int, total: int, turns: int) -> None:
+            progress.update(policy, done, total, f"{turns:,} turns")
+
+        progress.update("loading policies", 0, None)
         return evaluate(
             policies,
             matrix,
             command=command,
-            progress=progress.update,
+            progress=tell,
             side_by_side=side_by_side,
             journal=journal,
         )

@@ -39,9 +39,10 @@ def execute(
     if record:
         # A model may be played from a file.
         open_file(record, "--record", map(Path, re.split(r"[=+,]", policy)))
-    team = load_team(policy)
-    rollout = Rollout(Env(scenario), team)
-    with Progress("steps") as progress:
+    with Progress("steps at most") as progress:
+        progress.update(f"loading {policy}", 0, None)
+        team = load_team(policy)
+        rollout = Rollout(Env(scenario), team)
         progress.update(policy, 0, scenario.limit)
         for _ in watch([rollout]):
             progress.update(policy, rollout.episode.steps, scenario.limit)

@@ -22,9 +22,8 @@ def execute(
 ) -> int:
     player = load_policy(policy)
     with Progress() as progress:
-        progress.update(policy, 0, None)
+        progress.update(policy, played := 0, None)
         for played, left in play_submission(url, token, player, seed):
-            print(f"{played} played, {left} left", flush=True)
             progress.update(policy, played, played + left)
-    print("the submission is complete: its owner has the results")
+    print(f"{played} played, 0 left: the submission is complete, its owner has the results")
     return 0

@@ -78,7 +78,7 @@ def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:
 
 
 def _print_lines(rollouts: Sequence[Rollout]) -> list[Episode]:
-    with Progress("steps") as progress:
+    with Progress("steps at most") as progress:
         for _ in watch(rollouts):
             for rollout in rollouts:
                 progress.update(
