@@ -17,7 +17,7 @@ const TITLES = {
   states: "Turns in an update",
   episodes: "Episodes so far",
 };
-// A tier keeps its colour in charts that another tier has no part in.
+// A tier has the same colour in every chart.
 const TIERS = ["easy", "medium", "hard"];
 
 // Metrics bring their titles from the table of metrics.
