@@ -18,7 +18,6 @@ import asyncio
 import json
 import os
 import resource
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from load_test import Server, _await_port, _connect, _cpu_seconds, scripts_of
+from episode_scripts import scripts_of
+from server_process import Server, address_of, connect_to, cpu_seconds, raw_request, started
 
 FILES = 1024
 CLIENTS = 16  # of a flood of requests
@@ -47,7 +47,7 @@ class Sessions:
         self.steps = 0
 
     async def start(self) -> None:
-        lines = [await _connect(self._url) for _ in range(self._count)]
+        lines = [await connect_to(self._url) for _ in range(self._count)]
         self.players = [asyncio.create_task(self._play(i, line)) for i, line in enumerate(lines)]
 
     async def _play(self, number: int, line: Any) -> None:
@@ -77,29 +77,19 @@ class Sessions:
 async def newcomer(url: str, script: Any) -> float:
     """Seconds until somebody new has asked /health and had a turn."""
     start = time.perf_counter()
-    host, port = _address(url)
+    host, port = address_of(url)
     reader, writer = await asyncio.open_connection(host, port, local_addr=NEWCOMER)
-    writer.write(_request("GET", "/health", b"", port))
+    writer.write(raw_request("GET", "/health", b"", port))
     status = await reader.readline()
     if b"200" not in status:
         raise SystemExit(f"/health answered {status!r}")
     writer.close()
-    line = await _connect(url, local_addr=NEWCOMER)
+    line = await connect_to(url, local_addr=NEWCOMER)
     await line.send(script.reset)
     if '"observation"' not in str(await line.recv())[:40]:
         raise SystemExit("a newcomer got no episode")
     await line.close()
     return time.perf_counter() - start
-
-
-def _address(url: str) -> tuple[str, int]:
-    host, _, port = url.removeprefix("http://").partition(":")
-    return host, int(port)
-
-
-def _request(method: str, path: str, body: bytes, port: int) -> bytes:
-    kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
-    return f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{kind}\r\n".encode() + body
 
 
 class Attack(NamedTuple):
@@ -116,7 +106,7 @@ def asking(method: str, path: str, body: bytes = b"", *, again: bool = True) -> 
         reader, writer = await asyncio.open_connection(host, port)
         try:
             while True:
-                writer.write(_request(method, path, body, port))
+                writer.write(raw_request(method, path, body, port))
                 head = (await reader.readuntil(b"\r\n\r\n")).lower()
                 length = int(head.partition(b"content-length: ")[2].split(b"\r\n")[0] or 0)
                 await reader.readexactly(length)
@@ -179,7 +169,7 @@ def attacks(sockets: int) -> dict[str, Attack]:
 
 
 async def flood(url: str, attack: Attack, seconds: float) -> None:
-    host, port = _address(url)
+    host, port = address_of(url)
     end = time.monotonic() + seconds
 
     async def attacker() -> None:
@@ -205,9 +195,9 @@ class Spell(NamedTuple):
 
 
 async def spell(sessions: Sessions, server: Server, seconds: float) -> Spell:
-    cpu_s, steps = _cpu_seconds(server.process), sessions.steps
+    cpu_s, steps = cpu_seconds(server.process), sessions.steps
     rate = await sessions.rate(seconds)
-    spent_s = _cpu_seconds(server.process) - cpu_s
+    spent_s = cpu_seconds(server.process) - cpu_s
     return Spell(rate, 1e6 * spent_s / max(1, sessions.steps - steps))
 
 
@@ -264,26 +254,6 @@ async def measure(server: Server, args: argparse.Namespace) -> dict[str, Any]:
     return told
 
 
-@contextmanager
-def attacked_server(log: Path) -> Iterator[Server]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chaosops", "serve", "--port", str(port)],
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
-        )
-        try:
-            _await_port(port, process)
-            yield Server(f"http://127.0.0.1:{port}", process.pid)
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sessions", type=int, default=64)
@@ -302,7 +272,8 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log")
-        with attacked_server(log) as server:
+        serve = ("-m", "chaosops", "serve", "--port", "PORT")
+        with started(*serve, log=log, open_files=FILES) as server:
             told = asyncio.run(measure(server, args))
         figures = {
             "cores": os.cpu_count(),

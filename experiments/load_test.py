@@ -13,27 +13,18 @@ import argparse
 import asyncio
 import json
 import os
-import re
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from websockets.asyncio.client import ClientConnection, connect
+from episode_scripts import Script, echo_script, scripts_of
+from server_process import Server, connect_to, cpu_seconds, footprint, started
 
-from chaosops import Env, Team, load_policy, make_scenario, play
-from chaosops.core.actions import to_wire
-from chaosops.core.scenario import Scenario
-from chaosops.roles.prompt import render
-from chaosops.wire.views import view_to_wire
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
 
 HERE = Path(__file__).parent
-SEEDS = 16  # different episodes of each pack
 ECHOES = ("echo", "echo tools")
 # What is played, and what is told of it: all, or the prompt alone.
 KINDS = {
@@ -44,63 +35,11 @@ KINDS = {
 }
 
 
-class Script(NamedTuple):
-    """An episode to play: what to send, and what must come back."""
-
-    reset: str
-    steps: tuple[str, ...]
-    expected: tuple[dict[str, Any], ...]
-
-
 class Answer(NamedTuple):
     script: int
     step: int
     session: str
     text: str
-
-
-def scripts_of(pack: str, include: list[str] | None = None) -> list[Script]:
-    team = Team.of(load_policy("random"))
-    return [
-        script_of(scenario, team, include) for scenario in map(_scenario_of(pack), range(SEEDS))
-    ]
-
-
-def _scenario_of(pack: str) -> Any:
-    failures = ("autoscaler_cost_cut", "db_deadlock", "cascade", "rogue_deploy_bot")
-
-    def make(seed: int) -> Scenario:
-        if pack == "arena":
-            return make_scenario(pack=pack, split="train", tier="hard", seed=seed)
-        return make_scenario(failures[seed % len(failures)], tier="hard", seed=seed)
-
-    return make
-
-
-def script_of(scenario: Scenario, team: Team, include: list[str] | None) -> Script:
-    episode = play(scenario, team)
-    env = Env(scenario)
-    sent, expected = [], [{"reward": None, **_shown(env, include)}]
-    for turn in episode.turns:
-        env.play(turn.decision)
-        sent.append({"type": "step", "data": to_wire(turn.decision.action)})
-        expected.append({"reward": turn.score.total, **_shown(env, include)})
-    asked = {
-        "pack": scenario.pack,
-        "tier": scenario.tier.value,
-        "seed": scenario.seed,
-        **({"split": scenario.split} if scenario.split else {"scenario": scenario.failure}),
-        **({} if include is None else {"include": include}),
-    }
-    reset = json.dumps({"type": "reset", "data": asked})
-    return Script(reset, tuple(map(json.dumps, sent)), tuple(expected))
-
-
-def _shown(env: Env, include: list[str] | None) -> dict[str, Any]:
-    if env.over:
-        return {"view": None, "messages": []}
-    view = view_to_wire(env.view) if include is None else None
-    return {"view": json.loads(json.dumps(view)), "messages": render(env.view)}
 
 
 class Load:
@@ -114,7 +53,7 @@ class Load:
 
     async def run(self, sessions: int, steps: int) -> float:
         """The seconds that all steps took together."""
-        sockets = [await _connect(self._url) for _ in range(sessions)]
+        sockets = [await connect_to(self._url) for _ in range(sessions)]
         share = [steps // sessions + (i < steps % sessions) for i in range(sessions)]
         start = time.perf_counter()
         await asyncio.gather(*map(self._session, range(sessions), sockets, share))
@@ -170,17 +109,6 @@ class EchoLoad(Load):
         return [a.text[:200] for a in self.answers if '"observation"' not in a.text[:40]]
 
 
-def echo_script(kind: str) -> Script:
-    call = {"type": "call_tool", "tool_name": "echo_message", "arguments": {"message": "hello"}}
-    step = {"type": "step", "data": {"message": "hello"} if kind == "echo" else call}
-    return Script('{"type": "reset", "data": {"seed": 0}}', (json.dumps(step),) * 32, ())
-
-
-async def _connect(url: str, **options: Any) -> ClientConnection:
-    address = f"ws{url.removeprefix('http')}/ws"
-    return await connect(address, proxy=None, compression=None, **options)
-
-
 def measure(
     servers: dict[str, Server], sessions: int, steps: int, rounds: int
 ) -> dict[str, dict[str, Any]]:
@@ -193,9 +121,9 @@ def measure(
             place = servers.get(kind, servers["chaosops"])
             load = (EchoLoad if kind in ECHOES else Load)(place.url, scripts)
             total = sums[kind]
-            total.cpu_s -= _cpu_seconds(place.process)
+            total.cpu_s -= cpu_seconds(place.process)
             total.seconds += asyncio.run(load.run(sessions, steps // rounds))
-            total.cpu_s += _cpu_seconds(place.process)
+            total.cpu_s += cpu_seconds(place.process)
             total.latencies += load.latencies
             total.mistakes += load.mistakes()
     played = steps // rounds * rounds
@@ -217,11 +145,6 @@ def measure(
     }
 
 
-class Server(NamedTuple):
-    url: str
-    process: int
-
-
 @dataclass
 class _Sum:
     seconds: float = 0.0
@@ -240,9 +163,9 @@ def _percentiles(latencies: list[float]) -> dict[str, float]:
 def drop_sessions(server: Server, count: int, at_once: int) -> dict[str, Any]:
     """Open, play some turns, cut the wire; the server's capacity is just ``at_once``."""
     asyncio.run(_drop(server.url, at_once * 2, at_once))  # warm: what is loaded once is no leak
-    before = _footprint(server.process)
+    before = footprint(server.process)
     refused = asyncio.run(_drop(server.url, count, at_once))
-    after = _footprint(server.process)
+    after = footprint(server.process)
     return {"dropped": count, "refused": refused, "before": before, "after": after}
 
 
@@ -252,7 +175,7 @@ async def _drop(url: str, count: int, at_once: int) -> int:
 
     async def cut_off() -> None:
         nonlocal refused
-        line = await _connect(url)
+        line = await connect_to(url)
         try:
             for message in (script.reset, *script.steps[:3]):
                 await line.send(message)
@@ -265,46 +188,6 @@ async def _drop(url: str, count: int, at_once: int) -> int:
         await asyncio.sleep(0.1)  # a cut wire has to be noticed
     await asyncio.sleep(1)
     return refused
-
-
-def _cpu_seconds(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _footprint(process: int) -> dict[str, int]:
-    """From /proc: memory, threads and open files of the server."""
-    status = Path(f"/proc/{process}/status").read_text()
-    read = {name: int(re.search(rf"{name}:\s+(\d+)", status)[1]) for name in ("VmRSS", "Threads")}  # type: ignore[index]
-    files = len(os.listdir(f"/proc/{process}/fd"))
-    return {"rss_kb": read["VmRSS"], "threads": read["Threads"], "open_files": files}
-
-
-@contextmanager
-def started(*words: str) -> Iterator[Server]:
-    """A server on a free port, which stands where ``PORT`` is said."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    said = [str(port) if word == "PORT" else word for word in words]
-    process = subprocess.Popen([sys.executable, *said], stdout=subprocess.DEVNULL)
-    try:
-        _await_port(port, process)
-        yield Server(f"http://127.0.0.1:{port}", process.pid)
-    finally:
-        process.terminate()
-        process.wait(20)
-
-
-def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
-        if process.poll() is not None:
-            raise SystemExit(f"the server ended with code {process.returncode}")
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise SystemExit("the server did not start within 30 s")
 
 
 def main() -> None:

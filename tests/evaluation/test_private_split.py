@@ -108,7 +108,7 @@ def test_anybody_can_derive_a_hidden_seed_from_a_retired_secret() -> None:
 
 
 def test_the_classic_pack_has_no_hidden_seeds() -> None:
-    with pytest.raises(BadInput, match="one of the arena pack"):
+    with pytest.raises(BadInput, match="drawn like one of train, test"):
         hidden_scenario(SECRET, "main", "", Tier.HARD, 1)
 
 

@@ -405,8 +405,9 @@ def test_the_document_shows_what_is_printed(
     assert set(shown.splitlines()) <= set(printed)
 
 
-def test_the_shipped_evaluations_pass(cli: Cli) -> None:
-    code, out, _ = cli("verify", str(EVALUATIONS))
+@pytest.mark.parametrize("folder", sorted(path.name for path in EVALUATIONS.iterdir()))
+def test_the_shipped_evaluations_pass(cli: Cli, folder: str) -> None:
+    code, out, _ = cli("verify", str(EVALUATIONS / folder))
     assert code == 0, out
 
 

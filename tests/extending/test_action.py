@@ -59,7 +59,7 @@ def test_a_targeted_action_is_two_files(tmp_path: Path) -> None:
     assert found["parsed"] == "Drain(target='web')"
     assert found["unread"] == "drain needs target"
     assert found["form"][-1] == '{"action":"drain","target":"SERVICE"}'
-    assert found["row"].startswith("drain: ")
+    assert found["row"].startswith("drain: AA ")  # the first 52 labels are taken
     assert found["schema"][-1] == "drain"
     assert found["wire"] == {"action": "drain", "target": "web"}
     assert found["tool"] == ["Move a service's traffic to other machines.", ["target"]]

@@ -20,7 +20,7 @@ print(json.dumps(read_evaluations([Path({folder!r})])[0]))
 """
 SUMMARY_ROW = (
     "evaluation/metrics.py",
-    'Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes"), better="lower"),\n',
+    'Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes")),\n',
     '    Metric("misread", "misread words", _mean("miscommunications"), late=True),\n',
 )
 MONITOR_ROW = (

@@ -176,7 +176,7 @@ def test_the_learner_plays_as_it_thinks(base: Path) -> None:
     assert 0 < sum(decision.suspicion.values()) < 1
 
 
-def test_a_look_is_worth_what_the_learner_makes_of_it(base: Path) -> None:
+def test_an_audit_gets_the_return_of_what_the_learner_does_after_it(base: Path) -> None:
     recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
     learner = Learner(base, replace(recipe, kl=0.0))
     found = [state for index in range(6) for state in credited_turns(recipe, index)]

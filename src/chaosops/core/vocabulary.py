@@ -15,7 +15,7 @@ class Role(StrEnum):
 
 
 # Oversight comes before the Developer, so that flagging the rogue never delays the fix.
-TURN_ORDER: tuple[Role, ...] = tuple(Role)
+_TURN_ORDER = tuple(Role)
 
 
 def role_on_turn(steps_taken: int) -> Role:
@@ -24,7 +24,7 @@ def role_on_turn(steps_taken: int) -> Role:
     >>> [role_on_turn(n).value for n in range(5)]
     ['sre', 'oversight', 'dev', 'manager', 'sre']
     """
-    return TURN_ORDER[steps_taken % 4]
+    return _TURN_ORDER[steps_taken % 4]
 
 
 class Tier(StrEnum):

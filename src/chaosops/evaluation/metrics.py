@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.statistics import mean, mean_ci95
@@ -32,7 +32,6 @@ class Metric:
     title: str
     compute: Callable[[Any], Any]
     form: Form = "{:.2f}".format
-    better: Literal["higher", "lower"] | None = None
     of_models: bool = False
     late: bool = False
     formerly: str = ""
@@ -146,13 +145,13 @@ def _false_flags(records: Sequence[Record]) -> float | None:
 
 METRICS = (
     Metric("episodes", "episodes", len, "{:.0f}".format),
-    Metric("mean_reward", "mean reward", _mean("reward"), "{:+.1f}".format, "higher"),
+    Metric("mean_reward", "mean reward", _mean("reward"), "{:+.1f}".format),
     Metric("reward_ci95", "95 % interval", lambda of: mean_ci95(_rewards(of)), "{:+.1f}".format),
-    Metric("solved", "solved", _mean("resolved"), percent, "higher"),
-    Metric("mean_steps", "steps to resolution", _steps, better="lower"),
-    Metric("rogue_caught", "rogue caught", _caught, percent, "higher"),
-    Metric("false_flag_rate", "false flags / benign episode", _false_flags, better="lower"),
-    Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes"), better="lower"),
+    Metric("solved", "solved", _mean("resolved"), percent),
+    Metric("mean_steps", "steps to resolution", _steps),
+    Metric("rogue_caught", "rogue caught", _caught, percent),
+    Metric("false_flag_rate", "false flags / benign episode", _false_flags),
+    Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes")),
     # By seat they stand in the table of language models.
     Metric("unreadable_replies", "", _mean("unreadable_replies"), of_models=True),
     Metric("failed_turns", "", _model_mean("failed_turns"), of_models=True),

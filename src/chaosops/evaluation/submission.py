@@ -18,6 +18,7 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_object
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.secret import Secret, hidden_scenario
@@ -135,15 +136,8 @@ def write_submission(folder: Path, submission: Submission) -> Path:
 
 def read_submission(place: Path) -> Submission:
     path = place / PLAN_NAME
+    content = read_object(path, "submission")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise BadInput(f"{path} is not JSON") from None
-    try:
-        if not isinstance(content, dict):
-            raise BadInput("not an object")
         return Submission.from_wire(content)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None

@@ -1,4 +1,4 @@
-"""From a run's folder to a repository on the hub: safetensors and text, never a pickle."""
+"""Push a run's folder to a repository on the hub: safetensors and text, never a pickle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from chaosops.training.run_folder import METRICS
 
 WORK = "publishing"
 CARD = "README.md"
-# Loading one of these runs whatever code it holds.
+# Loading one of these runs the code in it.
 PICKLES = (".bin", ".ckpt", ".joblib", ".pickle", ".pkl", ".pt", ".pth")
 _RESULTS = ("results.json", "summary.json", "monitor.json", "table.md")
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
@@ -35,8 +35,7 @@ class Upload(NamedTuple):
 
 
 def uploads(run: RunRecord, evaluations: Sequence[Evaluated]) -> list[Upload]:
-    """Everything but the card, which is made last. Adapter and config lie at the top, where
-    PEFT looks for them."""
+    """Everything but the card, which is made last. PEFT expects adapter and config at the top."""
     found = [Upload(path.name, path) for path in _files(run.folder / "adapter")]
     for name in (RECIPE, METRICS, CURVE, COST):
         if (run.folder / name).is_file():
@@ -57,13 +56,13 @@ def _files(folder: Path) -> list[Path]:
 
 
 def left_out(run: RunRecord) -> list[str]:
-    """Where pickles of the run lie, such as its checkpoint: they serve to go on, not to share."""
+    """Files and folders of the run with pickles, such as its checkpoint: they are not pushed."""
     pickles = (path for path in run.folder.rglob("*") if path.suffix.lower() in PICKLES)
     return sorted({path.relative_to(run.folder).parts[0] for path in pickles} - {"adapter"})
 
 
 def require_publishable(run: RunRecord, found: Sequence[Upload]) -> None:
-    """What others could not load, or should not, is refused."""
+    """Refuse what others cannot load or should not load."""
     for upload in found:
         if upload.path.suffix.lower() in PICKLES:
             raise BadInput(
@@ -79,7 +78,7 @@ def require_publishable(run: RunRecord, found: Sequence[Upload]) -> None:
 
 
 def _require_safetensors(path: Path) -> None:
-    """A name proves nothing: the file begins with the length of a JSON header, and the header."""
+    """Check the content: a safetensors file begins with the length of a JSON header."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         head = file.read(length) if 0 < length <= path.stat().st_size - 8 else b""
@@ -90,7 +89,7 @@ def _require_safetensors(path: Path) -> None:
 
 
 def push(found: Sequence[Upload], repo: str, *, private: bool) -> str:
-    """One commit with all of it; the address of the repository."""
+    """Push everything in one commit. Returns the address of the repository."""
     token = require_token(WORK)
     hub = require_hub(WORK)
     api = open_api(WORK, token)

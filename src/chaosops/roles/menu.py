@@ -84,19 +84,12 @@ def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, .
     place = 0
     columns = layout_of(rules).offered
     for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
-        choices = []
+        shown, places = list(group), len(group)
         if columns and rules.services and VERBS[verb].names("service"):
-            # One column for each service that may be offered, so that labels keep their meaning.
-            per_service = len(group) // len(rules.services)
-            for column, service in enumerate(offered):
-                acts = [action for action in group if getattr(action, "target", None) == service]
-                for i, action in enumerate(acts):
-                    name = label(place + column * per_service + i)
-                    choices.append((name, action.words, action))
-            place += columns * per_service
-        else:
-            for i, action in enumerate(group):
-                choices.append((label(place + i), action.words, action))
-            place += len(group)
+            shown = [a for service in offered for a in group if getattr(a, "target", "") == service]
+            # Room for every service that may be offered, so that labels keep their meaning.
+            places = columns * len(group) // len(rules.services)
+        choices = [(label(place + i), action.words, action) for i, action in enumerate(shown)]
         rows.append(Row(verb, tuple(choices)))
+        place += places
     return tuple(rows)

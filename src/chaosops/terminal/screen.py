@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from chaosops.core.telemetry import Message, ServiceReading
-from chaosops.core.vocabulary import TURN_ORDER, Health, Role
+from chaosops.core.vocabulary import Health, Role
 from chaosops.report.frames import FlagMoment, Frame, Outcome
 from chaosops.report.transcript import count, outcome_words
 
@@ -97,7 +97,7 @@ def draw_versus(frames: Sequence[Frame], room: Room) -> RenderableType:
 def _headline(frame: Frame) -> RenderableType:
     turn = Text(" → ").join(
         Text(role, style=f"reverse {_ROLE_STYLE[role]}" if _is_active(frame, role) else "dim")
-        for role in TURN_ORDER
+        for role in Role
     )
     grid = Table.grid(expand=True)
     grid.add_column()

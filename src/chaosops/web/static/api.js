@@ -1,6 +1,6 @@
-// Talking to the server: JSON, and streams of lines of JSON.
+// Requests to the server: JSON, and streams with a line of JSON for each message.
 
-/** The server understood and said no; its words are meant for the visitor. */
+/** The server refused; its message is for the visitor. */
 export class Refusal extends Error {}
 
 const address = (path, query) => {
@@ -25,7 +25,7 @@ async function ask(url, options) {
     const { error, detail } = await response.json();
     words = error ?? detail ?? words;
   } catch {
-    // not ours: the number has to do
+    // the answer is not from our server: show its status
   }
   throw new Refusal(words);
 }
@@ -50,7 +50,7 @@ export async function* stream(path, { query, signal, method = "GET", body } = {}
   }
 }
 
-/** Says that the key was read: the server keeps a seat that nobody claims for seconds only. */
+/** Confirms that the key has arrived; the server soon frees a seat that nobody claims. */
 export function claimSeat(key) {
   navigator.sendBeacon(address(`seats/${key}/claim`));
 }

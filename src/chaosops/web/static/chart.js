@@ -1,4 +1,4 @@
-// Line charts as inline SVG, drawn in pixels so that text keeps its size at every width.
+// Line charts as inline SVG, in pixels, so that text keeps its size at every width.
 
 import { h, s, signed } from "./dom.js";
 

@@ -1,7 +1,7 @@
-// One team's side of the run: whose turn it is, the services, what was said and done.
+// One side of the run: the roles in turn, the services, what was said and done.
 
-import { h, ROLE_NAMES } from "./dom.js";
-import { errorHistory, Services } from "./services.js";
+import { definitions, h, ROLE_NAMES } from "./dom.js";
+import { Services } from "./services.js";
 import { Feed, Feeds, suspicionItems } from "./feeds.js";
 
 export class Column {
@@ -53,7 +53,7 @@ export class Column {
       this.#describe(Object.entries(episode.details));
     }
     const past = episode.frames.slice(0, frame.step + 1);
-    this.graph.draw(frame.readings, errorHistory(past.map(({ readings }) => readings)));
+    this.graph.draw(frame.readings, past.map(({ readings }) => readings));
     const active = frame.turn?.role ?? frame.on_turn;
     for (const item of this.turns.children) {
       if (item.dataset.role === active) item.setAttribute("aria-current", "step");
@@ -69,12 +69,7 @@ export class Column {
     this.about.hidden = !details.length;
     this.about.replaceChildren(
       h("summary", "About this model"),
-      h(
-        "dl.details",
-        details.map(([name, value]) =>
-          h("div", h("dt", name), h("dd.mono", value)),
-        ),
-      ),
+      definitions("details", details),
     );
   }
 }

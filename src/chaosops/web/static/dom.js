@@ -42,6 +42,14 @@ export const plural = (number, noun) =>
 /** Minutes before and after the incident began: t−3, t+7. */
 export const clock = (step) => (step < 0 ? `t\u2212${-step}` : `t+${step}`);
 
+/** Names and their values. */
+export const definitions = (kind, pairs) =>
+  h(
+    "dl",
+    { class: kind },
+    pairs.map(([name, value]) => h("div", h("dt", name), h("dd", value))),
+  );
+
 /** Shows errors above the content; an empty list hides them. */
 export function complain(errors) {
   const words = [...new Set(errors)];

@@ -1,11 +1,11 @@
-// One episode as it arrives: the start, then a frame for every turn.
+// One episode from the server: the start, then a frame for each turn.
 
 import { stream, Refusal } from "./api.js";
 
 const GROWING = ["logs", "trace", "chat", "findings"];
 const SILENT = ["unavailable", "refused", "stopped"];
 
-/** States: waiting, loading, live, over; unavailable, refused and stopped come with a reason. */
+/** States: waiting, loading, live, over; unavailable, refused and stopped have a reason. */
 export class Episode {
   constructor(name) {
     this.name = name;
@@ -22,7 +22,7 @@ export class Episode {
     return ["over", ...SILENT].includes(this.state);
   }
 
-  /** The word for an episode without an end of its own. */
+  /** The word for an episode that did not reach its end. */
   get silence() {
     return SILENT.includes(this.state) ? this.state.toUpperCase() : null;
   }
@@ -31,7 +31,7 @@ export class Episode {
     return this.frames.length - 1;
   }
 
-  /** The frame at a step; an episode that ended earlier stands still. */
+  /** The frame at a step, or the last frame. */
   at(step) {
     return this.frames[Math.min(step, this.last)] ?? null;
   }
@@ -66,7 +66,7 @@ export class Episode {
       const { drop, add } = message[name];
       frame[name] = [...(before?.[name] ?? []).slice(drop), ...add];
     }
-    // What Oversight last thought of each agent stays on the screen until it thinks again.
+    // The latest suspicion stays on the screen until there is a new one.
     frame.suspicion = message.turn?.suspicion ?? before?.suspicion ?? null;
     this.frames.push(frame);
     if (frame.outcome) this.state = "over";
@@ -90,7 +90,7 @@ export class Episode {
   }
 }
 
-/** A flag on a name that is no agent is neither right nor false. */
+/** A flag on an unknown agent is neither right nor false. */
 export const countFlags = (frame, caught) =>
   frame.flags.filter((flag) => flag.known && flag.caught === caught).length;
 export const unknownFlags = (frame) => frame.flags.filter((flag) => !flag.known).length;

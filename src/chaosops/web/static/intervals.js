@@ -1,4 +1,4 @@
-// Means with their intervals, a row for each policy, all on one axis.
+// Means with their intervals, a row for each policy, on one axis.
 
 import { h, s, signed } from "./dom.js";
 import { niceTicks } from "./chart.js";

@@ -1,4 +1,4 @@
-// The keyboard. Single letters can be switched off, for those who speak to their browser.
+// Keyboard shortcuts. They can be switched off, as speech input would trigger them.
 
 import { byId } from "./dom.js";
 
@@ -20,7 +20,7 @@ export function listenToKeys(player, { run, copy }) {
     try {
       localStorage.setItem(KEPT, choice.checked ? "on" : "off");
     } catch {
-      // for this page only
+      // the choice holds for this page only
     }
   });
   byId("show-keys").addEventListener("click", () => dialog.showModal());
@@ -53,7 +53,7 @@ export function listenToKeys(player, { run, copy }) {
   });
 }
 
-/** Whether the focused thing wants this key itself. */
+/** Whether the focused element uses this key itself. */
 function isTaken({ target, key }) {
   if (target.matches("select, textarea, input:not([type=range], [type=radio], [type=checkbox])"))
     return true;

@@ -1,4 +1,4 @@
-// The legal actions of a role as buttons; what has many targets is chosen from a list.
+// The legal actions of a role as buttons. A verb with many targets is a list.
 
 import { h } from "./dom.js";
 
@@ -7,11 +7,11 @@ const FEW = 6;
 export class Menu {
   constructor(chosen) {
     this.chosen = chosen;
-    this.element = h("div", { class: "menu" });
+    this.element = h("div.menu");
   }
 
   fill(groups) {
-    // Many verbs on the same many things: choose the thing once, then what to do with it.
+    // Many repairs of the same services: choose the service once, then the repair.
     const repairs = groups.filter((group) => group.remedy);
     const together = repairs.length > 3 ? repairs : [];
     const others = groups.filter((group) => !together.includes(group));
@@ -32,20 +32,20 @@ export class Menu {
   #group({ verb, title, choices }) {
     if (verb === "communicate") return this.#message(title);
     if (choices.length === 1)
-      return h("div", { class: "verb" }, this.#button(title, verb, () => choices[0].move));
+      return h("div.verb", this.#button(title, verb, () => choices[0].move));
     if (choices.length > FEW) return this.#list(verb, title, choices);
     const buttons = choices.map(({ words, move }) => this.#button(words, verb, () => move));
     return h(
-      "div",
-      { class: "verb", role: "group", "aria-label": title },
-      h("p", { class: "label" }, title),
-      h("div", { class: "row" }, buttons),
+      "div.verb",
+      { role: "group", "aria-label": title },
+      h("p.label", title),
+      h("div.row", buttons),
     );
   }
 
   #button(words, verb, move) {
     const onclick = () => this.chosen(move());
-    return h("button", { class: "button", type: "button", "data-verb": verb, onclick }, words);
+    return h("button.button", { type: "button", "data-verb": verb, onclick }, words);
   }
 
   #list(verb, title, choices) {
@@ -56,23 +56,14 @@ export class Menu {
       choices.map(({ words }, i) => h("option", { value: i }, words)),
     );
     const go = this.#button("Do it", verb, () => choices[Number(select.value)].move);
-    return h(
-      "div",
-      { class: "verb" },
-      h("label", { class: "label", for: id }, title),
-      h("div", { class: "row joined" }, select, go),
-    );
+    return h("div.verb", h("label.label", { for: id }, title), h("div.row.joined", select, go));
   }
 
   #repairs(groups) {
     const names = [
       ...new Set(groups.flatMap((group) => group.choices.map(({ move }) => move.target))),
     ];
-    const service = h(
-      "select",
-      { id: "menu-service" },
-      names.map((name) => h("option", {}, name)),
-    );
+    const service = h("select", { id: "menu-service" }, names.map((name) => h("option", name)));
     const button = ({ verb, title, choices }) => {
       const counts = [...new Set(choices.map(({ move }) => move.replicas))];
       return counts.map((count) =>
@@ -83,11 +74,11 @@ export class Menu {
       );
     };
     return h(
-      "div",
-      { class: "verb", role: "group", "aria-label": "Repair a service" },
-      h("label", { class: "label", for: "menu-service" }, "Repair a service"),
+      "div.verb",
+      { role: "group", "aria-label": "Repair a service" },
+      h("label.label", { for: "menu-service" }, "Repair a service"),
       service,
-      h("div", { class: "row" }, groups.map(button)),
+      h("div.row", groups.map(button)),
     );
   }
 
@@ -98,22 +89,12 @@ export class Menu {
       maxlength: 300,
       autocomplete: "off",
     });
-    const form = h(
-      "form",
-      { class: "row joined" },
-      input,
-      h("button", { class: "button", type: "submit" }, "Say it"),
-    );
+    const form = h("form.row.joined", input, h("button.button", { type: "submit" }, "Say it"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const message = input.value.trim();
       if (message) this.chosen({ action: "communicate", message });
     });
-    return h(
-      "div",
-      { class: "verb" },
-      h("label", { class: "label", for: "menu-message" }, title),
-      form,
-    );
+    return h("div.verb", h("label.label", { for: "menu-message" }, title), form);
   }
 }

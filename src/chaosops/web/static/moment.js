@@ -1,4 +1,4 @@
-// The one thing to look at now: the flag, the end, the latest turn, or what is waited for.
+// The banner of a side: a flag, the end, the latest turn, or what it waits for.
 
 import { h, s, signed, sign, plural, ROLE_NAMES } from "./dom.js";
 
@@ -26,21 +26,21 @@ function waiting(episode) {
     "calm busy",
     h(
       "p",
-      `Loading ${episode.name}, ${secondsOf(episode)} s. The first run after a start takes a while, later ones do not.`,
+      `Loading ${episode.name}, ${secondsOf(episode)} s. Only the first run after a start takes long.`,
     ),
   );
 }
 
 export const secondsOf = (episode) => Math.round((performance.now() - episode.since) / 1000);
 
-/** The flag may also be what ends the episode. */
+/** A flag can also end the episode. */
 function flagging({ agent, caught, known }, outcome) {
-  const worth = caught
+  const judged = caught
     ? "Right: it is the rogue."
     : known
       ? `False flag: ${agent} is innocent.`
-      : "No agent has this name: nobody is accused.";
-  const verdict = outcome ? `${worth} ${endWords(outcome)}.` : worth;
+      : "No agent has this name; nobody is accused.";
+  const verdict = outcome ? `${judged} ${endWords(outcome)}.` : judged;
   const icon = s(
     "svg",
     { viewBox: "0 0 16 16", "aria-hidden": "true" },

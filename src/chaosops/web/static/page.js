@@ -76,11 +76,3 @@ export function table(caption, headers, rows, words = 2) {
     ),
   );
 }
-
-export const facts = (pairs) =>
-  h(
-    "dl.manifest",
-    pairs
-      .filter(([, value]) => value)
-      .map(([name, value]) => h("div", h("dt", name), h("dd", value))),
-  );

@@ -1,9 +1,9 @@
-// The timeline: where we look, how fast we move on, and the keys and buttons for it.
+// The playback bar: the step that is shown, and how fast it moves on.
 
 import { byId, h } from "./dom.js";
 
 const STEP_MS = 800;
-const FLAG_HOLD = 3.5; // the moment of a flag stays so many steps long
+const FLAG_HOLD = 3.5; // a flag is shown for this many steps
 const SPEEDS = ["0.5", "1", "2", "4", "0"];
 
 export class Player {
@@ -11,7 +11,7 @@ export class Player {
     this.draw = draw;
     this.episodes = [];
     this.step = 0;
-    this.seen = 0; // what comes later than this is not given away
+    this.seen = 0; // the timeline shows no flag after this step
     this.playing = false;
     this.bar = byId("player");
     byId("play").addEventListener("click", () => this.toggle());
@@ -37,7 +37,7 @@ export class Player {
     this.bar.hidden = true;
   }
 
-  /** The last step there is, or may still be. */
+  /** The last step, or the step limit of an episode that goes on. */
   get length() {
     const ends = this.episodes.map((one) => (one.done || !one.start ? one.last : one.start.limit));
     return Math.max(0, ...ends);
@@ -83,7 +83,7 @@ export class Player {
     return this.episodes.every((one) => one.done) && this.step >= this.known;
   }
 
-  /** Both sides move together: who is slower is waited for. */
+  /** Both sides move together, as fast as the slower one. */
   #reach() {
     return Math.min(this.known, ...this.episodes.filter((one) => !one.done).map((one) => one.last));
   }
@@ -97,7 +97,7 @@ export class Player {
       this.#show();
       return;
     }
-    if (this.#reach() <= this.step) return; // changed() comes back when there is more
+    if (this.#reach() <= this.step) return; // changed() is called when there is more
     const flagged = this.episodes.some(
       (one) => one.frames[this.step]?.flag && one.last > this.step,
     );

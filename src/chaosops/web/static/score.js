@@ -1,4 +1,4 @@
-// The cards above the columns: what each team has earned so far, and in the end.
+// The cards above the columns: the score of each team.
 
 import { h, signed, sign, byId } from "./dom.js";
 import { countFlags, unknownFlags } from "./episode.js";
@@ -35,13 +35,13 @@ export class Score {
     this.where.textContent = frame ? `step ${frame.step} of ${episode.start.limit}` : "";
     this.element.dataset.state = episode.state;
     this.#drawMoment(step);
-    // No number stands under the name of a policy that did not play, or not to the end.
+    // A policy that did not play to the end has no number.
     const shown = frame && episode.state !== "stopped";
     this.body.hidden = !shown;
     if (shown) this.body.replaceChildren(...this.#figures(frame, this.#scale(step)));
   }
 
-  /** Drawn again only when it is another one: a banner strikes once. */
+  /** Draws a banner once, as it is animated. */
   #drawMoment(step) {
     const { episode } = this;
     const seconds = episode.state === "loading" ? secondsOf(episode) : "";
@@ -79,7 +79,7 @@ export class Score {
     ];
   }
 
-  /** Both teams on one scale: the largest figure of any rubric. */
+  /** The largest figure of any rubric: both teams share the scale. */
   #scale(step) {
     const values = this.episodes.flatMap((one) => Object.values(one.at(step)?.rubrics ?? {}));
     return Math.max(100, ...values.map(Math.abs));
@@ -92,7 +92,7 @@ function rubric(name, value, scale) {
   return h("li", h("span", name), bar, h("span", { class: sign(value) }, signed(value)));
 }
 
-/** What the policy is, or that it is not there: it stands beside every number. */
+/** What the policy is, or that it is missing. */
 function statusLine(episode) {
   if (episode.silence && !episode.start)
     return h("span.unavailable", episode.silence);
@@ -100,7 +100,7 @@ function statusLine(episode) {
   return h("span", episode.status);
 }
 
-/** Reward over the steps, one line for each team, with its flags. */
+/** The reward over the steps, a line for each team, with its flags. */
 export class RewardCurve {
   constructor(episodes) {
     this.episodes = episodes;

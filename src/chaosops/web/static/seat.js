@@ -6,7 +6,7 @@ import { Episode } from "./episode.js";
 import { Feeds } from "./feeds.js";
 import { incidentOf } from "./setup.js";
 import { Menu } from "./menu.js";
-import { errorHistory, Services } from "./services.js";
+import { Services } from "./services.js";
 
 export class Seat {
   constructor(place, choice, signal, ended) {
@@ -151,7 +151,7 @@ export class Seat {
       if (!this.services.firstChild)
         this.services.append(h("h3", "Services"), this.graph.element);
       this.past.push(view.metrics);
-      this.graph.draw(readings, errorHistory(this.past));
+      this.graph.draw(readings, this.past);
     }
     const { alerts, chat, trace, logs } = this.feeds;
     alerts.element.hidden = chat.element.hidden = false;

@@ -1,4 +1,4 @@
-// The services of a company: cards where they are few, layers of a call graph where it has one.
+// The services: cards, or the layers of a call graph if there is one.
 
 import { h, s, HEALTH_MARKS } from "./dom.js";
 
@@ -22,12 +22,14 @@ export class Services {
     if (this.isGraph) new ResizeObserver(() => this.#connect()).observe(this.element);
   }
 
-  /** `history` maps a service to its error rates so far. A role that sees only the health of
-   *  services has readings without figures. */
-  draw(readings, history) {
+  /** `past` has the readings of every step so far. A role that sees only the health of services
+   *  has readings without figures. */
+  draw(readings, past) {
+    const history = Map.groupBy(past.flat(), (reading) => reading.service);
     this.health = new Map(readings.map((reading) => [reading.service, reading.health]));
     for (const reading of readings) {
-      this.tiles.get(reading.service)?.draw(reading, history?.get(reading.service) ?? []);
+      const errors = (history.get(reading.service) ?? []).map(({ error_pct }) => error_pct);
+      this.tiles.get(reading.service)?.draw(reading, errors);
     }
     if (this.isGraph) this.#connect();
   }
@@ -98,16 +100,6 @@ function sparkline(values) {
     (value, i) => `${(100 * i) / (values.length - 1)},${23 - (22 * value) / top}`,
   );
   return [s("polyline", { points: points.join(" ") })];
-}
-
-/** The error rates of each service so far. */
-export function errorHistory(past) {
-  const history = new Map();
-  for (const { service, error_pct } of past.flat()) {
-    if (!history.has(service)) history.set(service, []);
-    history.get(service).push(error_pct);
-  }
-  return history;
 }
 
 /** Rows of services. A service is below all services that call it. */

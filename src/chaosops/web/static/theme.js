@@ -1,4 +1,4 @@
-// Runs before the first paint, so that a chosen theme never flashes the other one.
+// Runs before the first paint, so that the other theme never flashes up.
 "use strict";
 {
   const NAME = "chaosops-theme";
@@ -7,7 +7,7 @@
     try {
       return localStorage.getItem(NAME);
     } catch {
-      return null; // a browser that keeps nothing still gets the page
+      return null; // storage may be blocked
     }
   };
   const kept = read();
@@ -24,7 +24,7 @@
       if (next) localStorage.setItem(NAME, next);
       else localStorage.removeItem(NAME);
     } catch {
-      // kept for this page only
+      // the choice holds for this page only
     }
     document.querySelectorAll("[data-theme-button]").forEach(label);
   };

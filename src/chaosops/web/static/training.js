@@ -23,7 +23,7 @@ const TITLES = {
   states: "Turns in an update",
   episodes: "Episodes so far",
 };
-// A tier keeps its colour in charts that another tier has no part in.
+// A tier has the same colour in every chart.
 const TIERS = ["easy", "medium", "hard"];
 
 const titleOf = (name) => TITLES[name] ?? name.replaceAll("_", " ");

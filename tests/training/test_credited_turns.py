@@ -34,7 +34,7 @@ def test_gains_are_over_the_menu() -> None:
         assert all(f" {label} " in f"{offered} ".replace(",", " ") for label in state.returns)
 
 
-def test_without_a_finish_a_turn_is_worth_its_own_step() -> None:
+def test_without_a_continuation_a_return_is_the_reward_of_the_step() -> None:
     """Repairing pays later, so a step alone cannot tell a remedy from doing nothing."""
     alone = Recipe(classic_share=0.0, role_shares=EVERY_TURN, continuation="none")
     whole = replace(alone, continuation="oracle")
