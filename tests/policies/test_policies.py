@@ -4,12 +4,13 @@ import pytest
 
 from chaosops.core.actions import Noop
 from chaosops.core.dice import Dice
-from chaosops.core.errors import UnknownName
+from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy, registered
+from chaosops.policies.scripted import _implementation
 from chaosops.policies.scripted.random import RandomPolicy
 from chaosops.policies.truth.optimal import ExactSearch
 from chaosops.roles.view import project
@@ -120,3 +121,8 @@ def test_nothing_to_do_is_a_noop() -> None:
         .action
         == Noop()
     )
+
+
+def test_a_pack_without_an_implementation_is_named() -> None:
+    with pytest.raises(BadInput, match=r"keyword cannot play pack new: .*scripted/new/keyword\.py"):
+        _implementation("new", "keyword")
