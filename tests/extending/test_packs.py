@@ -142,3 +142,120 @@ print(all(episode.resolved for episode in played[0]))
 
 def _line(text: str, start: str) -> str:
     return next(line for line in text.splitlines() if line.strip().startswith(start))
+
+
+PACK = '''
+"""One oven that goes cold."""
+
+from typing import NamedTuple
+
+from chaosops.core.actions import Action, IdentifyRootCause, Noop, Restart
+from chaosops.core.rules import Rulebook
+from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
+from chaosops.core.vocabulary import Health, Role, Tier
+from chaosops.roles.layouts import Layout, register
+from chaosops.world.incident import Effect, Pack
+
+VERBS = {
+    Role.SRE: ("noop", "communicate", "identify_root_cause"),
+    Role.OVERSIGHT: ("noop", "communicate", "flag_rogue"),
+    Role.DEV: ("noop", "communicate", "restart"),
+    Role.MANAGER: ("noop", "communicate"),
+}
+RULES = Rulebook(
+    services=("mixer", "oven", "shop", "van"),
+    agents=("timer", "thermostat"),
+    causes=("cold_oven", "stale_yeast", "slow_mixer", "flat_tyre"),
+    verbs=VERBS,
+    replica_choices=(1,),
+    layout="bakery",
+)
+register("bakery", Layout(lambda view, labels: ["The oven is cold."], lambda rules: ["A bakery."]))
+
+
+class OvenSensors(NamedTuple):
+    seed: int
+    warm: bool
+    step: int
+
+    def health(self):
+        sick = Health.HEALTHY if self.warm else Health.CRITICAL
+        well = Health.HEALTHY
+        return tuple(ServiceHealth(s, sick if s == "oven" else well) for s in RULES.services)
+
+    def metrics(self):
+        cpu = 20 + self.seed % 47
+        return tuple(ServiceReading(s, h, 1, cpu, 10, 5, 30, 0.0) for s, h in self.health())
+
+    def logs(self):
+        return (LogLine(0, "oven", "WARN", "dough does not rise"),)
+
+    def alerts(self):
+        return () if self.warm else (Alert(0, "oven", "page", "below 60 degrees"),)
+
+    def trace(self):
+        return tuple(
+            TraceEntry(-2, agent, "set", "oven", "200", "210", "schedule") for agent in RULES.agents
+        )
+
+
+class ColdOven(NamedTuple):
+    seed: int
+    cause: str = "cold_oven"
+    rogue: str | None = None
+
+    def act(self, state, action: Action, step: int) -> Effect:
+        if not isinstance(action, Restart):
+            return Effect(state)
+        helps = action.target == "oven"
+        return Effect(state or helps, helps=helps)
+
+    def advance(self, state, action, flagged, step):
+        return state, state
+
+    def sense(self, state, step):
+        return OvenSensors(self.seed, state, step)
+
+    def oracle_action(self, state, role, flagged, cause_named):
+        if role is Role.SRE and not cause_named:
+            return IdentifyRootCause(self.cause)
+        return Restart("oven") if role is Role.DEV else Noop()
+
+    def guilty_entries(self):
+        return frozenset()
+
+    def reward_key(self, state, step, flagged):
+        return (step, state)
+
+
+class BakeryPack(Pack):
+    name = "bakery"
+    version = "1"
+    limits = {Tier.EASY: 8, Tier.MEDIUM: 10, Tier.HARD: 12}
+    default_failure = "cold_oven"
+    drawn = ("cold_oven",)
+
+    def failures(self, tier=None):
+        return ("cold_oven",)
+
+    def open(self, scenario):
+        return RULES, ColdOven(scenario.seed), False
+
+
+PACK = BakeryPack()
+'''
+
+
+def test_a_pack_is_one_folder(checkout: Checkout, shipped: str) -> None:
+    checkout.write("packs/bakery/__init__.py", PACK)
+    assert len(checkout.touched()) == 1
+    assert fingerprint(checkout) == shipped
+    assert "pack bakery 1" in checkout.chaosops("list")
+    assert "5 of 5" in _line(checkout.chaosops("check", "--pack", "bakery"), "cold_oven")
+    assert "The oven is cold." in checkout.chaosops("run", "--pack", "bakery", "--prompts")
+    assert checkout.python(PLAYED + """
+from chaosops.wire.views import read_rules, rules_to_wire
+env = Env(make_scenario(pack="bakery"))
+sent = read_rules(rules_to_wire(env.view.rules))
+print(play(make_scenario(pack="bakery"), oracle).resolved, sent == env.view.rules)
+""") == "True True"  # fmt: skip

@@ -24,7 +24,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.events import Events
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
-from chaosops.core.telemetry import WORLD, Message, Public
+from chaosops.core.telemetry import WORLD, AuditReport, Inspection, Message, Public
 from chaosops.core.vocabulary import Role
 from chaosops.world.incident import Incident, Pack, State
 
@@ -67,16 +67,63 @@ def start(pack: Pack, scenario: Scenario) -> World:
     return World(public, Truth(scenario, incident, state))
 
 
+class _Outcome(NamedTuple):
+    """What an action did at once, before time passes."""
+
+    action: Action  # noop where the world refused
+    state: State
+    journal: tuple[Message, ...]
+    findings: tuple[Inspection | AuditReport, ...]
+    flagged: tuple[str, ...]
+    wrong_fix: bool
+    second_order: bool
+    cause_named: bool
+    rogue_caught: bool
+    false_flag: bool
+    unknown_flag: bool
+    refusal: str | None
+
+
 def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     """The world after ``role`` took ``action``, and the events to be scored."""
-    (rules, count, limit, journal, _, findings), truth = world
-    scenario, incident, state, flagged, cause_named, rogue_caught, over = truth
+    (rules, count, limit, *_), truth = world
+    scenario, incident, _, _, cause_named, rogue_caught, over = truth
     if over:
         raise BadInput("the episode is over: start a new one before stepping again")
     count += 1
-    verb = action.verb
-    wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
+    done = _carry_out(world, role, action, count)
+    state, resolved = incident.advance(done.state, done.action, done.flagged, count)
+    out_of_time = not resolved and count >= limit
+    events = Events(
+        count,
+        resolved,
+        out_of_time,
+        done.wrong_fix,
+        done.second_order,
+        done.cause_named,
+        done.rogue_caught,
+        done.false_flag,
+        done.refusal,
+        done.unknown_flag,
+    )
+    return World(
+        Public(rules, count, limit, done.journal, incident.sense(state, count), done.findings),
+        Truth(
+            scenario,
+            incident,
+            state,
+            done.flagged,
+            cause_named or done.cause_named,
+            rogue_caught or done.rogue_caught,
+            resolved or out_of_time,
+        ),
+    ), events
 
+
+def _carry_out(world: World, role: Role, action: Action, count: int) -> _Outcome:
+    (rules, _, _, journal, _, findings), truth = world
+    _, incident, state, flagged, cause_named, rogue_caught, _ = truth
+    wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
     trouble = refusal(rules, role, action)
     if trouble is None and not isinstance(action, Talk):
         state, helps, second_order, trouble, finding = incident.act(state, action, count)
@@ -86,7 +133,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     if trouble is not None:
         journal = (*journal, Message(count, WORLD, Communicate(trouble, to=role)))
         action = _NOTHING
-    elif verb != "noop":
+    elif action.verb != "noop":
         if isinstance(action, FlagRogue):
             caught_now = action.target == incident.rogue and not rogue_caught
             unknown_flag = action.target not in rules.agents
@@ -96,33 +143,20 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
         elif isinstance(action, IdentifyRootCause):
             named_now = action.failure_type == incident.cause and not cause_named
         journal = (*journal, Message(count, role, action))
-
-    state, resolved = incident.advance(state, action, flagged, count)
-    out_of_time = not resolved and count >= limit
-    events = Events(
-        count,
-        resolved,
-        out_of_time,
+    return _Outcome(
+        action,
+        state,
+        journal,
+        findings,
+        flagged,
         wrong_fix,
         second_order,
         named_now,
         caught_now,
         false_flag,
-        trouble,
         unknown_flag,
+        trouble,
     )
-    return World(
-        Public(rules, count, limit, journal, incident.sense(state, count), findings),
-        Truth(
-            scenario,
-            incident,
-            state,
-            flagged,
-            cause_named or named_now,
-            rogue_caught or caught_now,
-            resolved or out_of_time,
-        ),
-    ), events
 
 
 def refusal(rules: Rulebook, role: Role, action: Action) -> str | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from chaosops.core.actions import Action
 from chaosops.core.episode import Episode
@@ -10,6 +12,7 @@ from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import AuditReport, Inspection, Sensors
 from chaosops.core.vocabulary import Role, Tier
+from chaosops.world.source_hash import source_hash
 
 # A pack's physical state: any immutable value that JSON can hold. The engine passes it on.
 State: TypeAlias = Any
@@ -79,62 +82,39 @@ class Incident(Protocol):
         ...
 
 
-class Pack(Protocol):
-    """A family of incidents. Packs are data: the engine knows none by name."""
+class Pack(ABC):
+    """A family of incidents. The rest of the project knows packs by this class alone."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def version(self) -> str: ...
-    @property
-    def limits(self) -> dict[Tier, int]: ...
-
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """Empty for a pack with a catalogue of failures."""
-        ...
-
-    @property
-    def default_failure(self) -> str:
-        """Played where no failure is named; empty for a pack with splits."""
-        ...
-
-    @property
-    def default_split(self) -> str: ...
-
-    @property
-    def training_split(self) -> str: ...
-
-    @property
-    def drawn(self) -> tuple[str, ...]:
-        """The failures that a draw may pick. Those added later are not among them."""
-        ...
-
-    @property
-    def parts(self) -> dict[str, tuple[str, ...]]:
-        """What else it is made of, by kind, for ``chaosops list``."""
-        ...
+    name: ClassVar[str]
+    version: ClassVar[str]
+    limits: ClassVar[Mapping[Tier, int]]
+    """The step limit of each tier."""
+    default_failure: ClassVar[str] = ""
+    """Played where none is named. A pack has failures that can be named, or splits."""
+    drawn: ClassVar[tuple[str, ...]] = ()
+    """The failures that a draw may pick. Those added later are not among them."""
+    splits: ClassVar[tuple[str, ...]] = ()
+    default_split: ClassVar[str] = ""
+    training_split: ClassVar[str] = ""
+    parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What else it is made of, by kind, for ``chaosops list``."""
+    judges_oversight: ClassVar[bool] = False
+    """Are an overseer's flags and suspicion measured here?"""
+    every_agent_acts: ClassVar[bool] = False
+    """Does every fleet agent appear in the trace of every episode?"""
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         """All failure ids, or those published for a tier in their order."""
-        ...
+        return ()
 
+    @abstractmethod
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
         """The rules, the incident and its first state."""
-        ...
-
-    @property
-    def judges_oversight(self) -> bool:
-        """Are an overseer's flags and suspicion measured here?"""
-        ...
-
-    @property
-    def every_agent_acts(self) -> bool:
-        """Does every fleet agent appear in the trace of every episode?"""
-        ...
 
     def twin_of(self, episode: Episode) -> Twin | None:
         """The exact counterfactual, or None where the pack counts no requests."""
-        ...
+        return None
 
-    def content_hash(self) -> str: ...
+    def content_hash(self) -> str:
+        """It changes when the code of the pack does: what is played may have changed."""
+        return source_hash(type(self).__module__.rpartition(".")[0])

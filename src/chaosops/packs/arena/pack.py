@@ -6,7 +6,7 @@ from chaosops.core.dice import Dice, key_of
 from chaosops.core.episode import Episode
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
-from chaosops.core.vocabulary import Role, Tier
+from chaosops.core.vocabulary import Role
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company, found_company
 from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
@@ -17,8 +17,7 @@ from chaosops.packs.arena.sensors import Scenery
 from chaosops.packs.arena.splits import SPLITS, TIERS, read_split
 from chaosops.packs.arena.state import CompanyState
 from chaosops.packs.arena.twin import twin_of
-from chaosops.packs.source_hash import source_hash
-from chaosops.world.incident import Incident, Twin
+from chaosops.world.incident import Incident, Pack, Twin
 
 VERBS = {
     Role.SRE: ("noop", "communicate", "identify_root_cause", "inspect"),
@@ -31,23 +30,16 @@ VERBS = {
 }
 
 
-class ArenaPack:
+class ArenaPack(Pack):
     name = "arena"
     version = "1"
     limits = {tier: rules.limit for tier, rules in TIERS.items()}
     splits = tuple(SPLITS)
-    default_failure = ""
     default_split = "test"
     training_split = "train"
 
-    drawn = ()
     judges_oversight = True
-    every_agent_acts = False
     parts = {"mechanisms": tuple(MECHANISMS), "fleet agents": tuple(AGENTS)}
-
-    def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
-        """None can be asked for: the seed decides."""
-        return ()
 
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, CompanyState]:
         incident = self.incident(scenario)
@@ -77,9 +69,6 @@ class ArenaPack:
 
     def twin_of(self, episode: Episode) -> Twin:
         return twin_of(self.incident(episode.scenario), episode)
-
-    def content_hash(self) -> str:
-        return source_hash("chaosops.packs.arena")
 
 
 def rulebook(company: Company, plot: Plot, causes: tuple[str, ...]) -> Rulebook:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from chaosops.core.vocabulary import Health
-from chaosops.packs.arena.company import Company
+from chaosops.packs.arena.company import Call, Company
 from chaosops.packs.arena.mechanism import Modifiers
 
 MAX_ERROR = 0.03  # the objective: at most this share of requests fails,
@@ -41,6 +41,7 @@ def flow(
     replicas: tuple[int, ...],
     modifiers: Mapping[int, Modifiers],
 ) -> Flow:
+    """One minute after ``before``."""
     calls, unit, external = company.calls, company.unit, company.external
     n = len(calls)
     offered = [load * wave for load in external]
@@ -78,7 +79,19 @@ def flow(
         served *= outflow
         for callee, fanout, _ in calls[i]:
             offered[callee] += served * fanout * (1.0 + RETRIES * was_failing[callee])
-    for i in range(n - 1, -1, -1):  # callees first: their trouble is their callers'
+    _pass_up(calls, errors, latency)
+    lost = before.lost
+    for i in range(n):
+        if external[i]:
+            lost += external[i] * wave * errors[i]
+    return Flow(tuple(backlog), tuple(utilisation), tuple(latency), tuple(errors), lost)
+
+
+def _pass_up(
+    calls: tuple[tuple[Call, ...], ...], errors: list[float], latency: list[float]
+) -> None:
+    """Callees first: their trouble becomes their callers' trouble."""
+    for i in range(len(calls) - 1, -1, -1):
         good = 1.0 - errors[i]
         late = latency[i]
         for callee, _, weight in calls[i]:
@@ -86,11 +99,6 @@ def flow(
             late += weight * latency[callee]
         errors[i] = 1.0 - good
         latency[i] = late
-    lost = before.lost
-    for i in range(n):
-        if external[i]:
-            lost += external[i] * wave * errors[i]
-    return Flow(tuple(backlog), tuple(utilisation), tuple(latency), tuple(errors), lost)
 
 
 def objectives(company: Company) -> tuple[float, ...]:

@@ -8,11 +8,12 @@ from typing import NamedTuple
 from chaosops.core.dice import STRIDE, Dice, key_of, mix
 from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Health
+from chaosops.packs.arena.acts import Act, CauseChange
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.plot import ATTRIBUTE_VALUES, Act, CauseChange
+from chaosops.packs.arena.scenes import ATTRIBUTE_VALUES
 from chaosops.packs.arena.state import CompanyState
 
 _WINDOW = 4  # minutes of logs on the screen

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Restart, Rollback, Scale
 from chaosops.core.dice import key_of
-from chaosops.core.episode import Episode
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
@@ -17,8 +16,7 @@ from chaosops.packs.classic.failures import FAILURES, SHIPPED
 from chaosops.packs.classic.fleet import AGENTS
 from chaosops.packs.classic.scenery import ClassicSensors, Scenery
 from chaosops.packs.classic.services import SERVICES, ClassicState
-from chaosops.packs.source_hash import source_hash
-from chaosops.world.incident import Effect, Incident
+from chaosops.world.incident import Effect, Incident, Pack
 
 _FOR_ALL = (
     "noop",
@@ -105,16 +103,13 @@ _RULES = _rules(SHIPPED)
 _EXTENDED_RULES = _rules(tuple(FAILURES))
 
 
-class ClassicPack:
+class ClassicPack(Pack):
     name = "classic"
     version = "1"
-    splits = ()
     default_failure = "autoscaler_cost_cut"
-    default_split = training_split = ""
     limits = {Tier.EASY: 12, Tier.MEDIUM: 18, Tier.HARD: 25}
 
     drawn = SHIPPED
-    judges_oversight = False
     every_agent_acts = True
     parts = {"fleet agents": AGENTS}
 
@@ -129,9 +124,3 @@ class ClassicPack:
         scenery = Scenery(failure.symptoms, key, scenario.tier is Tier.HARD)
         rules = _RULES if failure.id in SHIPPED else _EXTENDED_RULES
         return rules, ClassicIncident(failure, scenery), failure.first_state()
-
-    def twin_of(self, episode: Episode) -> None:
-        return None
-
-    def content_hash(self) -> str:
-        return source_hash("chaosops.packs.classic")
