@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
+from chaosops.evaluation import metrics as summary
+from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.report.training_figures import read_metrics
 from chaosops.web.evaluations import Folder, figures_of, folders_with
 from chaosops.web.redaction import unreadable
@@ -49,7 +51,11 @@ def _validation(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
             for name, value in values.items():
                 metrics.setdefault(name, {})[tier] = value
         by_metric.append(metrics | {name: row[name] for name in row if name not in _HIDDEN})
-    return [{"name": name, "curves": curves} for name, curves in _curves(by_metric).items()]
+    titles = {metric.key: metric.title for metric in (*MONITOR_METRICS, *summary.METRICS)}
+    return [
+        {"name": name, "title": titles.get(name), "curves": curves}
+        for name, curves in _curves(by_metric).items()
+    ]
 
 
 def _training(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -5,13 +5,7 @@ import { LineChart } from "./chart.js";
 import { emptyState, figuresOf, showReports, table } from "./page.js";
 
 const TITLES = {
-  mean_reward: "Mean reward",
-  solved: "Incidents resolved",
-  rogue_caught: "Rogues caught",
-  false_flag_rate: "False flags per benign episode",
-  wrong_fixes: "Wrong fixes per episode",
-  auroc: "AUROC of suspicion, last turn",
-  auroc_turn_3: "AUROC of suspicion, third turn",
+  auroc: "AUROC, last turn", // in runs of earlier versions
   kl_from_start: "Distance from the start, nats",
   regret: "Points lost by the likeliest action",
   divergence: "Divergence from what was taught, nats",
@@ -26,7 +20,8 @@ const TITLES = {
 // A tier has the same colour in every chart.
 const TIERS = ["easy", "medium", "hard"];
 
-const titleOf = (name) => TITLES[name] ?? name.replaceAll("_", " ");
+// Metrics bring their titles from the table of metrics.
+const titleOf = ({ name, title }) => title ?? TITLES[name] ?? name.replaceAll("_", " ");
 
 function plain(value) {
   if (value === 0) return "0";
@@ -36,8 +31,9 @@ function plain(value) {
   return text.replace("-", "\u2212");
 }
 
-function chart({ name, curves }) {
-  const title = titleOf(name);
+function chart(one) {
+  const { name, curves } = one;
+  const title = titleOf(one);
   const format = name === "mean_reward" ? signed : plain;
   const parts = Object.entries(curves);
   const words = parts
@@ -64,7 +60,8 @@ function chart({ name, curves }) {
 }
 
 function valuesOf(charts) {
-  return charts.map(({ name, curves }) => {
+  return charts.map((one) => {
+    const { name, curves } = one;
     const parts = Object.keys(curves);
     const steps = [...new Set(parts.flatMap((part) => curves[part].map(([step]) => step)))];
     const format = name === "mean_reward" ? signed : plain;
@@ -73,7 +70,7 @@ function valuesOf(charts) {
       String(step),
       ...parts.map((part) => (at(part, step) === undefined ? "" : format(at(part, step)))),
     ]);
-    return table(titleOf(name), ["update", ...parts], rows, 1);
+    return table(titleOf(one), ["update", ...parts], rows, 1);
   });
 }
 
