@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput
 from chaosops.training.credited_turns import CreditedTurn, credited_turns
 from chaosops.training.recipe import Recipe
 
-P = ParamSpec("P")
-T = TypeVar("T")
 _ROLES = ("system", "user")
 
 
@@ -68,13 +67,15 @@ class Encoder:
         return f"{before}{system['content']}{between}{user['content']}{after}"
 
     def encode_turns(self, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
-        """The turns and their follow-ups with prompts as tokens."""
+        """The turns and their follow-ups with tokens instead of chats."""
         later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
         prompts = iter(self([turn.chat for turn in [*turns, *later]]))
-        encoded = [turn._replace(prompt=next(prompts)) for turn in turns]
+        encoded = [turn._replace(chat=(), prompt=next(prompts)) for turn in turns]
         for at, turn in enumerate(encoded):
             follow_ups = {
-                label: each._replace(turn=each.turn and each.turn._replace(prompt=next(prompts)))
+                label: each._replace(
+                    turn=each.turn and each.turn._replace(chat=(), prompt=next(prompts))
+                )
                 for label, each in turn.follow_ups.items()
             }
             encoded[at] = turn._replace(follow_ups=follow_ups)
@@ -95,44 +96,30 @@ def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
     return found
 
 
-_worker_encoder: Encoder | None = None
+_worker_encoder: Encoder
 
 
-def open_worker(source: ChatTokenizer) -> None:
-    """Called once in each worker process."""
+def _open_worker(source: ChatTokenizer) -> None:
+    """Called once in each worker."""
     global _worker_encoder
     _worker_encoder = Encoder(source)
 
 
-class InlineExecutor(Executor):
-    """Runs everything in this process."""
-
-    def __init__(self, source: ChatTokenizer) -> None:
-        open_worker(source)
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        future: Future[T] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-def open_pool(workers: int, source: ChatTokenizer) -> Executor:
+@contextmanager
+def open_pool(workers: int, source: ChatTokenizer) -> Iterator[Executor]:
+    """A thread of this process, or several processes. At the end, nothing more is computed."""
+    pool: Executor
     if workers == 1:
-        return InlineExecutor(source)
-    # Torch's threads do not survive a fork, so workers are spawned.
-    return ProcessPoolExecutor(workers, get_context("spawn"), open_worker, (source,))
+        pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(source,))
+    else:
+        # Torch's threads do not survive a fork, so workers are spawned.
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_worker, (source,))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def encoded_turns(recipe: Recipe, index: int, progress: float) -> list[CreditedTurn]:
     """The turns of one episode, computed in a worker. Only tokens are sent back, no texts."""
-    assert _worker_encoder is not None, "open_worker was not called"
-    turns = _worker_encoder.encode_turns(credited_turns(recipe, index, progress))
-    return [_without_chat(turn) for turn in turns]
-
-
-def _without_chat(turn: CreditedTurn) -> CreditedTurn:
-    follow_ups = {
-        label: each._replace(turn=each.turn and _without_chat(each.turn))
-        for label, each in turn.follow_ups.items()
-    }
-    return turn._replace(chat=(), follow_ups=follow_ups)
+    return _worker_encoder.encode_turns(credited_turns(recipe, index, progress))
