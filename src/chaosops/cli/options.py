@@ -16,6 +16,7 @@ from chaosops.packs import (
     DEFAULT_PACK,
     DEFAULT_SEED,
     DEFAULT_TIER,
+    GENERATED_PACK,
     PACKS,
     load_pack,
     make_scenario,
@@ -24,7 +25,7 @@ from chaosops.packs import (
 from chaosops.policies.registry import MODEL_FORMS, registered
 
 _MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
-_CLASSIC = load_pack(DEFAULT_PACK)
+_DEFAULT = load_pack(DEFAULT_PACK)
 ROLES = tuple(role.value for role in vocabulary.Role)
 TIERS = tuple(tier.value for tier in vocabulary.Tier)
 
@@ -89,7 +90,7 @@ Pack = Annotated[
 Tier = Annotated[str, Parameter(name=["--tier", "--difficulty"], choices=TIERS, help="how hard")]
 Split = Annotated[
     str | None,
-    Parameter(help=f"of the arena pack: {', '.join(splits())}", show_default="test"),
+    Parameter(help=f"of the {GENERATED_PACK} pack: {', '.join(splits())}", show_default="test"),
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
@@ -133,8 +134,8 @@ class ScenarioOptions:
     scenario: Annotated[
         str | None,
         Parameter(
-            help=f"of the classic pack: {', '.join(_CLASSIC.failures())}",
-            show_default=_CLASSIC.default_failure,
+            help=f"of the {DEFAULT_PACK} pack: {', '.join(_DEFAULT.failures())}",
+            show_default=_DEFAULT.default_failure,
         ),
     ] = None
     split: Split = None
