@@ -108,13 +108,14 @@ def credit_turn(
 
 def follow_ups_of(env: Env, choices: dict[str, Action], continuation: Team) -> dict[str, FollowUp]:
     """The actions whose return depends on a later turn: an audit, on Oversight's next turn; a
-    message of the SRE, on the Developer's."""
+    message of the SRE, on the Developer's, who in some packs cannot name causes."""
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
         return {
             label: _follow_up(env, a, continuation, Role.OVERSIGHT) for label, a in audits.items()
         }
-    if env.role is not Role.SRE or not env.view.rules.is_company:
+    finds_out_alone = env.view.rules.may(Role.DEV, "identify_root_cause")
+    if env.role is not Role.SRE or finds_out_alone:
         return {}
     follow_ups = {}
     returns: Mapping[str, float] | None = None
