@@ -1,6 +1,6 @@
 // The run page: choose, watch, or play.
 
-import { announce, byId, complain, h, ROLE_NAMES, signed } from "./dom.js";
+import { announce, byId, complain, h, ROLE_NAMES, signed, tag } from "./dom.js";
 import { Announcer } from "./announcer.js";
 import { getJson, Refusal } from "./api.js";
 import { Column } from "./column.js";
@@ -13,7 +13,7 @@ import {
   defaultsOf,
   fromAddress,
   incidentOf,
-  isNobody,
+  NOBODY,
   Setup,
   titleOf,
   toAddress,
@@ -45,25 +45,20 @@ function mini(episode, step, side) {
   const frame = episode.at(step);
   const flag = frame?.flags.at(-1);
   const words = episode.silence ?? (frame ? signed(frame.reward) : "…");
-  const mark = flag
-    ? h(
-        "em",
-        { class: `tag ${flag.caught ? "right" : "false"}` },
-        flag.caught ? "caught" : flag.known ? "false flag" : "no such agent",
-      )
-    : null;
+  const verdict = flag?.known ? "false flag" : "no such agent";
+  const wrong = flag && { kind: "false", words: verdict };
   return h(
-    "a",
-    { href: `#side-${side}`, class: `side-${side}` },
+    `a.side-${side}`,
+    { href: `#side-${side}` },
     h("span.swatch", { "aria-hidden": "true" }),
     h("span.who", episode.name),
     h("b", words),
-    mark,
+    tag(flag?.caught ? { kind: "right", words: "caught" } : wrong),
   );
 }
 
-/** Ends what is going on, here and on the server. */
-function clear() {
+/** Ends what is going on, here and on the server; errors bring the start page back. */
+function clear(errors = null) {
   stop.abort();
   stop = new AbortController();
   seat?.leave();
@@ -72,14 +67,10 @@ function clear() {
   sides = [];
   curve = null;
   announcer = null;
-  complain([]);
-  for (const id of ["run", "seat", "primer", "compare", "link"]) byId(id).hidden = true;
-  byId("intro").classList.add("unseen"); // still the heading of the page
-}
-
-function welcome() {
-  byId("primer").hidden = false;
-  byId("intro").classList.remove("unseen");
+  for (const id of ["run", "seat", "compare", "link"]) byId(id).hidden = true;
+  byId("primer").hidden = !errors;
+  byId("intro").classList.toggle("unseen", !errors); // still the heading of the page
+  complain(errors ?? []);
 }
 
 function bringUp(id) {
@@ -113,12 +104,8 @@ async function isLast(signal) {
 
 /** `plan`: [name, query] for each side. */
 async function watch(plan, title) {
+  if (!plan.length) return clear(["no team was chosen; name one as left or right"]);
   clear();
-  if (!plan.length) {
-    welcome();
-    complain(["no team was chosen; name one as left or right"]);
-    return;
-  }
   const { signal } = stop;
   const episodes = plan.map(([name]) => new Episode(name));
   showSides(episodes, title);
@@ -134,26 +121,17 @@ async function watch(plan, title) {
   );
   signal.addEventListener("abort", () => clearInterval(clock));
   await Promise.all(played);
-  if (signal.aborted || !episodes.every((one) => one.state === "refused")) return;
-  clear();
-  welcome();
-  complain(episodes.map((one) => one.why));
+  const isRefused = episodes.every((one) => one.state === "refused");
+  if (isRefused && !signal.aborted) clear(episodes.map((one) => one.why));
 }
 
 function planOf(choice) {
   const incident = incidentOf(choice);
-  if (choice.moves) {
-    const { role, partners, moves } = choice;
-    const yours = [
-      `you as ${ROLE_NAMES[role] ?? role}`,
-      { ...incident, role, moves, policy: partners },
-    ];
-    return isNobody(choice.right ?? "")
-      ? [yours]
-      : [yours, [choice.right, { ...incident, policy: choice.right }]];
-  }
-  const names = [choice.left, choice.right].filter((name) => !isNobody(name));
-  return names.map((policy) => [policy, { ...incident, policy }]);
+  const { role, partners, moves, left, right = NOBODY } = choice;
+  const you = `you as ${ROLE_NAMES[role] ?? role}`;
+  const yours = moves ? [[you, { ...incident, role, moves, policy: partners }]] : [];
+  const names = (moves ? [right] : [left, right]).filter((name) => name && name !== NOBODY);
+  return [...yours, ...names.map((policy) => [policy, { ...incident, policy }])];
 }
 
 async function sit(choice) {
@@ -169,9 +147,7 @@ async function sit(choice) {
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refusal)) throw error;
-    clear();
-    welcome();
-    complain([error.message]);
+    clear([error.message]);
   }
 }
 
@@ -221,8 +197,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } catch {
-    offerLink();
-    return;
+    return offerLink();
   }
   announce(button.textContent);
   setTimeout(() => (button.textContent = "Copy link"), 2500);
@@ -233,16 +208,14 @@ async function main() {
   try {
     catalogue = await getJson("catalogue");
   } catch (error) {
-    complain([error.message]);
-    return;
+    return complain([error.message]);
   }
   const setup = new Setup(catalogue);
   const go = () => {
     const choice = setup.read();
     if (!choice.seed) {
-      complain([`seed must be a whole number from 0 to ${catalogue.last_seed}`]);
       byId("seed").focus();
-      return;
+      return complain([`seed must be a whole number from 0 to ${catalogue.last_seed}`]);
     }
     const address = toAddress(choice);
     if (address === toAddress(location.search)) history.replaceState(choice, "", address);
@@ -261,11 +234,7 @@ async function main() {
     const asked = fromAddress();
     const defaults = defaultsOf(catalogue, asked?.mode);
     setup.write({ ...defaults, ...asked });
-    if (!asked) {
-      clear();
-      welcome();
-      return;
-    }
+    if (!asked) return clear([]);
     // What an address leaves out has its default.
     const { pack, scenario, split, right, ...others } = defaults;
     const incident = setup.hasSplits(asked.pack) ? { split } : { pack, scenario };

@@ -130,9 +130,8 @@ export class Player {
   #mark(length) {
     const marks = this.episodes.flatMap((one, side) =>
       (one.at(this.seen)?.flags ?? []).map((flag) => {
-        const mark = h("span", { class: `${flag.caught ? "right" : "false"} side-${side}` });
-        mark.style.setProperty("--at", length ? flag.step / length : 0);
-        return mark;
+        const kind = flag.caught ? "right" : "false";
+        return h(`span.${kind}.side-${side}`, { "--at": length ? flag.step / length : 0 });
       }),
     );
     byId("marks").replaceChildren(...marks);
