@@ -36,7 +36,8 @@ export async function getJson(path) {
 
 /** Yields each message as it arrives. */
 export async function* stream(path, { query, signal, method = "GET", body } = {}) {
-  const options = { signal, method, body: body && JSON.stringify(body) };
+  const headers = { "Content-Type": "application/json" };
+  const options = { signal, method, headers, body: body && JSON.stringify(body) };
   const response = await ask(address(path, query), options);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

@@ -21,24 +21,10 @@ import {
 
 const HASTE_MS = 400;
 
-let sides = [];
+const player = new Player();
 let stop = new AbortController();
 let seat = null;
-let announcer = null;
-let curve = null;
 let lastAsked = -Infinity;
-
-const player = new Player((step) => drawAll(step));
-
-function drawAll(step) {
-  for (const side of sides) {
-    side.score.draw(step);
-    side.column.draw(step);
-  }
-  curve?.draw(step, player.seen, player.length);
-  byId("minis").replaceChildren(...sides.map((side, i) => mini(side.episode, step, i)));
-  announcer?.tell(step);
-}
 
 /** A line in the playback bar, for a side that is scrolled out of sight. */
 function mini(episode, step, side) {
@@ -64,9 +50,6 @@ function clear(errors = null) {
   seat?.leave();
   seat = null;
   player.end();
-  sides = [];
-  curve = null;
-  announcer = null;
   for (const id of ["run", "seat", "compare", "link"]) byId(id).hidden = true;
   byId("primer").hidden = !errors;
   byId("intro").classList.toggle("unseen", !errors); // still the heading of the page
@@ -78,19 +61,23 @@ function bringUp(id) {
   byId(id).scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }
 
-function showSides(episodes, title) {
-  sides = episodes.map((episode, i) => ({
-    episode,
-    score: new Score(episode, i, episodes),
-    column: new Column(episode, i),
-  }));
-  byId("cards").replaceChildren(...sides.map((side) => side.score.element));
-  byId("columns").replaceChildren(...sides.map((side) => side.column.element));
-  curve = new RewardCurve(episodes);
-  announcer = new Announcer(episodes);
+function show(episodes, title) {
+  const scores = episodes.map((episode, i) => new Score(episode, i, episodes));
+  const columns = episodes.map((episode, i) => new Column(episode, i));
+  const curve = new RewardCurve(episodes);
+  const announcer = new Announcer(episodes);
+  byId("cards").replaceChildren(...scores.map((score) => score.element));
+  byId("columns").replaceChildren(...columns.map((column) => column.element));
   byId("run-title").textContent = title;
   byId("run").classList.toggle("alone", episodes.length === 1);
   byId("run").hidden = false;
+  player.begin(episodes, (step) => {
+    for (const part of [...scores, ...columns]) part.draw(step);
+    curve.draw(step, player.seen, player.length);
+    byId("minis").replaceChildren(...episodes.map((episode, i) => mini(episode, step, i)));
+    announcer.tell(step);
+  });
+  bringUp("run");
 }
 
 /** Of many quick clicks on Run, the last is played. */
@@ -108,9 +95,7 @@ async function watch(plan, title) {
   clear();
   const { signal } = stop;
   const episodes = plan.map(([name]) => new Episode(name));
-  showSides(episodes, title);
-  player.begin(episodes);
-  bringUp("run");
+  show(episodes, title);
   if (!(await isLast(signal))) return;
   const played = episodes.map((episode, i) =>
     episode.play(plan[i][1], signal, () => !signal.aborted && player.changed()),
@@ -157,18 +142,10 @@ function showAgain(choice, episode, moves) {
   history.replaceState(address, "", toAddress(address));
   seat = null;
   byId("seat").hidden = true;
-  showSides([episode], titleOf(choice));
-  player.begin([episode]);
+  show([episode], titleOf(choice));
   player.toEnd();
-  bringUp("run");
-  offerComparison(address);
-}
-
-/** Offers to show the trained team beside the visitor's episode. */
-function offerComparison(address) {
-  const button = byId("compare");
-  button.hidden = false;
-  button.onclick = () => {
+  byId("compare").hidden = false;
+  byId("compare").onclick = () => {
     const both = { ...address, right: "trained" };
     history.pushState(both, "", toAddress(both));
     start(both);
