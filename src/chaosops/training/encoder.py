@@ -16,15 +16,15 @@ from chaosops.training.recipe import Recipe
 _ROLES = ("system", "user")
 
 
-class ChatTokenizer(NamedTuple):
-    """A tokenizer and its chat template as plain data: importing transformers in every worker
+class Encoder(NamedTuple):
+    """A tokenizer and its chat template, without transformers: importing that in every worker
     would take too long."""
 
-    tokenizer: str  # as the tokenizers library writes it
+    tokenizer: Any  # of the tokenizers library
     around: tuple[str, str, str]  # the template's text before, between and after two messages
 
     @classmethod
-    def of(cls, tokenizer: Any, base: str) -> ChatTokenizer:
+    def of(cls, tokenizer: Any, base: str) -> Encoder:
         if not getattr(tokenizer, "chat_template", None) or not tokenizer.is_fast:
             raise BadInput(
                 f"{base} has no fast tokenizer with a chat template; choose a chat model"
@@ -39,31 +39,23 @@ class ChatTokenizer(NamedTuple):
         between, also_found, after = rest.partition(marks[1])
         if not (found and also_found):
             raise BadInput(f"the chat template of {base} leaves out a system or a user message")
-        return cls(tokenizer.backend_tokenizer.to_str(), (before, between, after))
-
-
-class Encoder:
-    def __init__(self, source: ChatTokenizer) -> None:
-        from tokenizers import Tokenizer
-
-        self.source = source
-        self._tokenizer = Tokenizer.from_str(source.tokenizer)
+        return cls(tokenizer.backend_tokenizer, (before, between, after))
 
     def label(self, label: str) -> int:
-        tokens = self._tokenizer.encode(label, add_special_tokens=False).ids
+        tokens = self.tokenizer.encode(label, add_special_tokens=False).ids
         if len(tokens) != 1:
             raise BadInput(f"this model writes {label!r} in {len(tokens)} tokens; menus need one")
         return int(tokens[0])
 
     def __call__(self, chats: Sequence[Chat]) -> list[list[int]]:
         texts = [self._text(chat) for chat in chats]
-        found = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        found = self.tokenizer.encode_batch(texts, add_special_tokens=False)
         return [encoding.ids for encoding in found]
 
     def _text(self, chat: Chat) -> str:
         system, user = chat
         assert (system["role"], user["role"]) == _ROLES
-        before, between, after = self.source.around
+        before, between, after = self.around
         return f"{before}{system['content']}{between}{user['content']}{after}"
 
     def encode_turns(self, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
@@ -99,21 +91,21 @@ def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
 _worker_encoder: Encoder
 
 
-def _open_worker(source: ChatTokenizer) -> None:
+def _open_worker(encoder: Encoder) -> None:
     """Called once in each worker."""
     global _worker_encoder
-    _worker_encoder = Encoder(source)
+    _worker_encoder = encoder
 
 
 @contextmanager
-def open_pool(workers: int, source: ChatTokenizer) -> Iterator[Executor]:
+def open_pool(workers: int, encoder: Encoder) -> Iterator[Executor]:
     """A thread of this process, or several processes. At the end, nothing more is computed."""
     pool: Executor
     if workers == 1:
-        pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(source,))
+        pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(encoder,))
     else:
         # Torch's threads do not survive a fork, so workers are spawned.
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_worker, (source,))
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_worker, (encoder,))
     try:
         yield pool
     finally:

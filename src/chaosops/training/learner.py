@@ -18,7 +18,7 @@ from chaosops.core.files import write_bytes, write_text
 from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.training.encoder import ChatTokenizer, Encoder, passes
+from chaosops.training.encoder import Encoder, passes
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 
@@ -65,7 +65,7 @@ class Learner:
         dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         tokenizer, model = load_pretrained(str(folder), dtype)
         _require_projections(model, folder)
-        self.encode = Encoder(ChatTokenizer.of(tokenizer, str(folder)))
+        self.encode = Encoder.of(tokenizer, str(folder))
         self.model = model.to(self.device)
         torch.manual_seed(recipe.seed)
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)

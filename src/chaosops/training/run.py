@@ -51,7 +51,7 @@ def train(
         open_metrics(folder / METRICS, start.step, supervisor.first_row if supervisor else None)
     metrics = folder / METRICS if group.is_main else Path(os.devnull)
     with (
-        open_pool(workers, learner.encode.source) as pool,
+        open_pool(workers, learner.encode) as pool,
         metrics.open("a", encoding="utf-8") as log,
     ):
         started, tokens, saved = time.monotonic(), 0, start
