@@ -15,6 +15,7 @@ from chaosops.access.limits import Limits
 from chaosops.access.options import access_from_environment
 from chaosops.access.protect import protect
 from chaosops.access.quotas import Quota
+from chaosops.client.openenv_core import ConcurrencyConfig
 from chaosops.core.errors import BadInput
 from chaosops.server.answers import add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
@@ -22,7 +23,6 @@ from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGat
 from chaosops.server.guard import MAX_FRAME_BYTES, Guard
 from chaosops.server.listening import guarded_server
 from chaosops.server.observation_response import write_observations_with_orjson
-from chaosops.server.openenv_core import ConcurrencyConfig
 from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
 from chaosops.server.sessions import Sessions

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
 from chaosops.server.episode import ServedEpisode, observation, state_of
 from chaosops.server.mistakes import mistakes_logged
-from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import read_options
 from chaosops.server.tasks import count_tasks, splits, task, tasks
 from chaosops.server.tools import ToolBox

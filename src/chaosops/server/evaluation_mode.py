@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from uuid import uuid4
 
 from chaosops.access.asgi import App, Receive, Scope, Send, refuse
+from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
@@ -25,7 +26,6 @@ from chaosops.policies.registry import load_policy
 from chaosops.server.environment import NoEpisode, ServedObservation
 from chaosops.server.episode import observation, state_of
 from chaosops.server.mistakes import ServerMistake, mistakes_logged
-from chaosops.server.openenv_core import Environment, EnvironmentMetadata
 from chaosops.server.options import ResetOptions, read_options
 from chaosops.server.submission_results import write_results
 from chaosops.server.submission_run import Attempt, SubmissionRun

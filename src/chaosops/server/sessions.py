@@ -6,8 +6,8 @@ from typing import Any
 
 from chaosops.access.clients import current_client
 from chaosops.access.quotas import OverQuota, Quota
+from chaosops.client.openenv_core import HTTPEnvServer, SessionCapacityError
 from chaosops.server.guard import on_socket
-from chaosops.server.openenv_core import HTTPEnvServer, SessionCapacityError
 
 
 class Sessions(HTTPEnvServer):  # type: ignore[misc]
