@@ -16,8 +16,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from chaosops.access.gate import Access
 from chaosops.access.limits import Limits
+from chaosops.access.options import Access
 from chaosops.server.app import Settings, build_app
 from tests.server.conftest import Running
 
@@ -32,7 +32,7 @@ CHECKS = [
 OPEN = Settings(
     web=False,
     limits=Limits(requests=10_000, requests_per_client=10_000),
-    access=Access(public_hosts=("testserver",)),
+    access=Access(public_host=("testserver",)),
 )
 schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(OPEN))
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp as App
 from starlette.types import Message, Receive, Scope, Send
 
@@ -50,5 +49,4 @@ async def refuse(
             await send({"type": "websocket.close", "code": 1008, "reason": problem[:120]})
             return
     told = {"connection": "close", **(headers or {})}
-    body = json.dumps({"detail": problem})
-    await Response(body, status, told, "application/json")(scope, receive, send)
+    await JSONResponse({"detail": problem}, status, told)(scope, receive, send)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from urllib.parse import parse_qs, quote
 
@@ -11,6 +10,7 @@ from starlette.responses import HTMLResponse, Response
 
 from chaosops.access.asgi import App, Receive, Scope, Send, refuse, whole_body
 from chaosops.access.clients import client_of, current_client
+from chaosops.access.limits import TOO_FAST
 from chaosops.access.origins import Origins
 from chaosops.access.tokens import COOKIE, Token
 
@@ -32,23 +32,12 @@ _PAGE = (
 )
 
 
-@dataclass(frozen=True)
-class Access:
-    """``token``: empty where none is asked for. ``trusted_proxies``: the addresses and networks
-    that may name a visitor's address in ``X-Forwarded-For``."""
-
-    public_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
-    token: str = ""
-    trusted_proxies: tuple[str, ...] = ()
-
-
 class Hosts:
     """Refuses a host name that is not this server's. A DNS-rebinding page has such a name."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: App, origins: Origins) -> None:
         self._app = app
-        self._origins = Origins(access.public_hosts, access.allowed_origins)
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         problem = None
@@ -61,17 +50,23 @@ class Hosts:
 
 
 class Gate:
-    """Refuses requests of foreign pages, bodies that are not JSON, and clients without the
-    token."""
+    """Refuses requests that are too fast, foreign pages, bodies that are not JSON, and clients
+    without the token."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: App, origins: Origins, token: Token | None) -> None:
         self._app = app
-        self._origins = Origins(access.public_hosts, access.allowed_origins)
-        self._token = Token(access.token) if access.token else None
+        self._origins = origins
+        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
+            return
+        if option := scope.get(TOO_FAST):
+            problem = (
+                f"too many requests; ask less often, or start the server with a larger {option}"
+            )
+            await refuse(scope, receive, send, 429, problem, {"retry-after": "5"})
             return
         current_client.set(client_of(scope))
         headers = Headers(scope=scope)

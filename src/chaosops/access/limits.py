@@ -12,6 +12,8 @@ from typing import Any
 from chaosops.core.errors import BadInput
 
 _MOST = 1_000_000
+# Where a request that comes too fast holds the option that would admit it.
+TOO_FAST = "chaosops.too_fast"
 
 
 def _limit(default: int, help_text: str) -> Any:
