@@ -45,7 +45,7 @@ class Access:
         "ask for this bearer token; others see it in the process list, so prefer "
         f"{VARIABLE} in the environment or --token-file",
     )
-    token_file: Path | None = _option(None, "a file that holds the token")
+    token_file: Path | None = field(default=None, metadata={"help": "a file that holds the token"})
 
     def __post_init__(self) -> None:
         if not 0 < self.request_timeout <= 600:

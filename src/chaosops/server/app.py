@@ -16,15 +16,14 @@ from chaosops.access.protect import protect
 from chaosops.access.quotas import Quota
 from chaosops.client.openenv_core import ConcurrencyConfig
 from chaosops.core.errors import BadInput
-from chaosops.server.answers import add_answers
+from chaosops.server.answers import ERROR_ANSWERS, add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
 from chaosops.server.guard import MAX_FRAME_BYTES, Guard
 from chaosops.server.listening import guarded_server
-from chaosops.server.observation_response import write_observations_with_orjson
 from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
-from chaosops.server.sessions import Sessions
+from chaosops.server.sessions import Sessions, write_observations_with_orjson
 from chaosops.server.tables import Lobby
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 
@@ -56,6 +55,7 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         # Both would load scripts from another host; /openapi.json says the same.
         docs_url=None,
         redoc_url=None,
+        responses=ERROR_ANSWERS,
     )
     limits, submissions = settings.limits, settings.submissions
     episodes = Sessions(

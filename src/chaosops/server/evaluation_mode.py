@@ -23,9 +23,9 @@ from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
-from chaosops.server.environment import NoEpisode, ServedObservation
+from chaosops.server.environment import ServedObservation
 from chaosops.server.episode import observation, state_of
-from chaosops.server.mistakes import ServerMistake, mistakes_logged
+from chaosops.server.errors import NoEpisode, ServerMistake, mistakes_logged
 from chaosops.server.options import ResetOptions, read_options
 from chaosops.server.submission_results import write_results
 from chaosops.server.submission_run import Attempt, SubmissionRun
@@ -119,7 +119,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
 
     def reset(self, /, **options: Any) -> ServedObservation:
         """Begins the submission's next episode. One that is not over is given up."""
-        with mistakes_logged:
+        with mistakes_logged():
             token, chosen = _read_reset(options)
             run = self._submissions.find(token)
             self._give_up()
@@ -130,14 +130,14 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
     def step(
         self, action: ChaosOpsAction, timeout_s: float | None = None, **_: Any
     ) -> ServedObservation:
-        with mistakes_logged:
+        with mistakes_logged():
             if self._attempt is None:
                 raise NoEpisode
             self._attempt.act(action)
             return self._observe(first=False)
 
     def close(self) -> None:
-        with mistakes_logged:
+        with mistakes_logged():
             self._give_up()
 
     def _give_up(self) -> None:

@@ -16,15 +16,14 @@ from contextvars import ContextVar
 from typing import Any
 
 from chaosops.access.asgi import App, Message, Receive, Send, again, refuse, whole_body
+from chaosops.server.errors import Refusal, in_one_line
 from chaosops.server.strict_json import (
     MAX_MESSAGE_BYTES,
     BadJson,
     NotJson,
-    Refusal,
     read_json,
     read_message,
 )
-from chaosops.server.wording import in_one_line
 
 # What the transport itself refuses: the connection is closed with code 1009.
 MAX_FRAME_BYTES = 1_048_576
