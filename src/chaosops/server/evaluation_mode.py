@@ -27,8 +27,7 @@ from chaosops.server.environment import ServedObservation
 from chaosops.server.episode import observation, state_of
 from chaosops.server.errors import NoEpisode, ServerMistake, mistakes_logged
 from chaosops.server.options import ResetOptions, read_options
-from chaosops.server.submission_results import write_results
-from chaosops.server.submission_run import Attempt, SubmissionRun
+from chaosops.server.submission_run import Attempt, SubmissionRun, write_results
 from chaosops.version import VERSION
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 
@@ -148,8 +147,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
     def _observe(self, *, first: bool) -> ServedObservation:
         attempt = self._attempt
         assert attempt is not None
-        env = attempt.rollout.env
-        public, over = env.world.public, env.over
+        env, public, over = attempt.env, attempt.env.world.public, attempt.env.over
         content = observation(
             self._id,
             env,
@@ -166,7 +164,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         if self._run is None or self._attempt is None:
             return ChaosOpsState(reward=None)
         left = self._run.episodes_left
-        return state_of(self._id, self._attempt.rollout.env, reward=None, episodes_left=left)
+        return state_of(self._id, self._attempt.env, reward=None, episodes_left=left)
 
     def get_metadata(self) -> EnvironmentMetadata:
         text = "Hidden episodes for submissions: no rewards, no debrief, each episode once."

@@ -16,8 +16,7 @@ def execute(
 ) -> int:
     """Stop the server first."""
     secret = read_secret(secret_file)
-    from chaosops.server.submission_results import write_results
-    from chaosops.server.submission_run import SubmissionRun
+    from chaosops.server.submission_run import SubmissionRun, write_results
 
     def write(run: SubmissionRun) -> None:
         write_results(run, secret, command_line)
