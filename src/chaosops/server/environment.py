@@ -17,7 +17,6 @@ from chaosops.server.options import read_options
 from chaosops.server.tasks import count_tasks, splits, task, tasks
 from chaosops.server.tools import ToolBox
 from chaosops.version import VERSION
-from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 from chaosops.wire.turns import scored_turn
 
@@ -85,11 +84,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
     def _step(self, action: ChaosOpsAction) -> ServedObservation:
         with mistakes_logged():
             episode = self.episode
-            if action.reply is None:
-                chosen = read_action(action.fields())
-            else:
-                chosen = episode.read_reply(action.reply)
-            return self._observe(episode.play(chosen, action.suspicion))
+            return self._observe(episode.play(episode.read(action), action.suspicion))
 
     @property
     def episode(self) -> ServedEpisode:

@@ -18,8 +18,9 @@ from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
+from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import debrief_to_wire
-from chaosops.wire.openenv import ChaosOpsState
+from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
 # Scores depend on events alone, so all episodes share one rubric and its cache.
@@ -38,9 +39,11 @@ class ShownEpisode:
         self._include = frozenset(include)
         self._chat = _ChatWire()
 
-    def read_reply(self, reply: str) -> Action:
-        """A model's reply as an action; a reply that cannot be read is an ``Unreadable``."""
-        return self._format.read(self.env.view, reply)
+    def read(self, said: ChaosOpsAction) -> Action:
+        """A reply that cannot be read is an ``Unreadable``; an action, a ``BadInput``."""
+        if said.reply is None:
+            return read_action(said.fields())
+        return self._format.read(self.env.view, said.reply)
 
     def seen(self) -> dict[str, Any]:
         rules, step, limit, journal, sensors, findings = self.env.world.public

@@ -20,7 +20,6 @@ from chaosops.server.errors import Refusal, in_one_line, mistakes_logged
 from chaosops.server.options import EpisodeOptions, read_options
 from chaosops.server.strict_json import read_message
 from chaosops.server.tables import Lobby, Table
-from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
 
 _EXAMPLE = '{"type": "act", "data": {"action": "noop"}}'
@@ -180,10 +179,7 @@ def _act(table: Table, role: Role, line: SeatLine, kind: str, data: dict[str, An
     if kind != "act":
         raise Refusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
     try:
-        action = ChaosOpsAction.model_validate(data)
+        said = ChaosOpsAction.model_validate(data)
     except ValidationError as problem:
         raise BadInput(in_one_line(problem.errors())) from None
-    if action.reply is not None:
-        table.act(role, table.read_reply(role, action.reply), line)
-    else:
-        table.act(role, read_action(action.fields()), line)
+    table.act(role, said, line)

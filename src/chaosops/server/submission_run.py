@@ -35,7 +35,6 @@ from chaosops.rollout import Rollout, Team, advance
 from chaosops.rubrics import standard
 from chaosops.server.episode import ShownEpisode
 from chaosops.server.options import PARTS
-from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import from_record, to_record
 from chaosops.wire.openenv import ChaosOpsAction
 from chaosops.wire.views import rules_to_wire
@@ -90,7 +89,7 @@ class Attempt(ShownEpisode):
         with self._run.lock:
             if self.ended:
                 raise BadInput("the episode is over: reset begins the next one")
-            decision = self._read(said)
+            decision = self._decision(said)
             self._run.note({"act": self.number, "said": said.model_dump(exclude_defaults=True)})
             self.play(decision)
             if self.env.over:
@@ -98,7 +97,7 @@ class Attempt(ShownEpisode):
 
     def repeat(self, said: Mapping[str, Any]) -> None:
         """Plays an action that was noted before the server stopped."""
-        self.play(self._read(ChaosOpsAction.model_validate(said)))
+        self.play(self._decision(ChaosOpsAction.model_validate(said)))
 
     def play(self, decision: Decision) -> None:
         self._player.next = decision
@@ -133,7 +132,7 @@ class Attempt(ShownEpisode):
         while not self.env.over and self.env.role not in self._run.plan.roles:
             advance([self.rollout])
 
-    def _read(self, said: ChaosOpsAction) -> Decision:
+    def _decision(self, said: ChaosOpsAction) -> Decision:
         view = self.env.view
         suspicion: dict[str, float] | None = said.suspicion
         if suspicion is not None:
@@ -145,9 +144,7 @@ class Attempt(ShownEpisode):
                 if name not in view.rules.agents:
                     agents = ", ".join(view.rules.agents)
                     raise BadInput(f"suspicion of {name[:60]!r}, which is no agent here: {agents}")
-        if said.reply is not None:
-            return Decision(self.read_reply(said.reply), suspicion)
-        return Decision(read_action(said.fields()), suspicion)
+        return Decision(self.read(said), suspicion)
 
 
 class SubmissionRun:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from chaosops.access.quotas import Quota
-from chaosops.core.actions import Action
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
 from chaosops.server.errors import Refusal
+from chaosops.wire.openenv import ChaosOpsAction
 
 if TYPE_CHECKING:
     from chaosops.server.seats import SeatLine
@@ -74,15 +74,11 @@ class Table:
         if self._seated.get(role) is line:
             del self._seated[role]
 
-    def read_reply(self, role: Role, reply: str) -> Action:
-        self._require_turn(role)
-        return self._episode.read_reply(reply)
-
-    def act(self, role: Role, action: Action, line: SeatLine) -> None:
+    def act(self, role: Role, said: ChaosOpsAction, line: SeatLine) -> None:
         self._require_turn(role)
         if self._seated.get(role) is not line:
             raise Refusal("SEAT_TAKEN_OVER", "another connection has this seat")
-        self._episode.play(action)
+        self._episode.play(self._episode.read(said))
         line.post("acted", {"step": self._episode.record.steps})
         if self._episode.env.over:
             self._end("over", {"debrief": self._episode.debrief()})
