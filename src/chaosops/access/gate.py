@@ -6,10 +6,19 @@ from html import escape
 from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 
-from chaosops.access.asgi import App, Receive, Scope, Send, refuse, whole_body
-from chaosops.access.clients import client_of, current_client
+from chaosops.access.asgi import (
+    ASGIApp,
+    Receive,
+    Scope,
+    Send,
+    client_of,
+    current_client,
+    refuse,
+    whole_body,
+)
 from chaosops.access.limits import TOO_FAST
 from chaosops.access.origins import Origins
 from chaosops.access.tokens import COOKIE, Token
@@ -35,7 +44,7 @@ _PAGE = (
 class Hosts:
     """Refuses a host name that is not this server's. A DNS-rebinding page has such a name."""
 
-    def __init__(self, app: App, origins: Origins) -> None:
+    def __init__(self, app: ASGIApp, origins: Origins) -> None:
         self._app = app
         self._origins = origins
 
@@ -53,7 +62,7 @@ class Gate:
     """Refuses requests that are too fast, foreign pages, bodies that are not JSON, and clients
     without the token."""
 
-    def __init__(self, app: App, origins: Origins, token: Token | None) -> None:
+    def __init__(self, app: ASGIApp, origins: Origins, token: Token | None) -> None:
         self._app = app
         self._origins = origins
         self._token = token
@@ -71,7 +80,7 @@ class Gate:
         current_client.set(client_of(scope))
         headers = Headers(scope=scope)
         token = self._token
-        if token is not None and (scope["path"] == _HEALTH or token.is_shown_by(headers.raw)):
+        if token and (scope["path"] == _HEALTH or token.is_shown_by(HTTPConnection(scope))):
             token = None
         refusal = self._refusal(scope, headers, may_log_in=token is not None)
         if refusal is not None:
@@ -101,7 +110,7 @@ async def _ask(token: Token, scope: Scope, headers: Headers, receive: Receive, s
     if is_http and scope["method"] == "POST" and _content_type(headers) == _FORM:
         body = await whole_body(receive, _FORM_BYTES) or b""
         fields = parse_qs(body[:_FORM_BYTES].decode("latin-1"))
-        if token.is_right(fields.get("token", [""])[0].strip().encode()):
+        if token.is_right(fields.get("token", [""])[0].strip()):
             answer = _entered(token, scope)
         else:
             answer = _form("That is not this server's token.")

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from chaosops.access.asgi import App, Receive, Scope, Send, again, whole_body
-from chaosops.access.clients import client_of
+from chaosops.access.asgi import ASGIApp, Receive, Scope, Send, again, client_of, whole_body
 from chaosops.access.limits import TOO_FAST, Limits, option_of
 
 BURST_S = 2.0  # requests that were not sent for so long may be sent at once
@@ -64,7 +63,7 @@ class Paced:
     because all sessions may be opened at once.
     """
 
-    def __init__(self, app: App, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app = app
         each, all_ = limits.requests_per_client, limits.requests
         self._requests = _Lane(Rate(each, BURST_S), Rate(all_, BURST_S), is_weighed=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.middleware.cors import CORSMiddleware
 
-from chaosops.access.asgi import App, Message, Receive, Scope, Send, refuse
+from chaosops.access.asgi import ASGIApp, Message, Receive, Scope, Send, refuse
 from chaosops.access.gate import Gate, Hosts
 from chaosops.access.pace import Paced
 
@@ -45,7 +45,7 @@ async def _connect() -> Message:
 class Headed:
     """Adds the security headers, except those that a route sets itself."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._headers = [(n.encode(), v.encode("latin-1")) for n, v in security_headers().items()]
 
@@ -79,7 +79,7 @@ def protect(app: Starlette, access: Access, limits: Limits) -> None:
     build, origins, token = app.build_middleware_stack, access.origins, access.asked_token
 
     def protected() -> Any:
-        inside: App = Gate(build(), origins, token)
+        inside: ASGIApp = Gate(build(), origins, token)
         if access.allow_origin:
             inside = CORSMiddleware(
                 inside,

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from chaosops.access.quotas import OverQuota
+from chaosops.access.limits import OverQuota
 from chaosops.core.errors import ChaosOpsError
 from chaosops.server.errors import NoEpisode, ServerMistake, in_one_line
 

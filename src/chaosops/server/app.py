@@ -10,10 +10,9 @@ from functools import partial
 import uvicorn
 from fastapi import FastAPI
 
-from chaosops.access.limits import Limits
+from chaosops.access.limits import Limits, Quota
 from chaosops.access.options import Access
 from chaosops.access.protect import protect
-from chaosops.access.quotas import Quota
 from chaosops.client.openenv_core import ConcurrencyConfig
 from chaosops.core.errors import BadInput
 from chaosops.server.answers import ERROR_ANSWERS, add_answers

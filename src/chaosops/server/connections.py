@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
-from chaosops.access.clients import name_of
+from chaosops.access.asgi import name_of
 from chaosops.access.protect import security_headers
 
 # A client that reads nothing for so long is gone, and others need its session.

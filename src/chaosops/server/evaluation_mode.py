@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from chaosops.access.asgi import App, Receive, Scope, Send, refuse
+from chaosops.access.asgi import ASGIApp, Receive, Scope, Send, refuse
 from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
@@ -188,7 +188,7 @@ def _read_reset(options: Mapping[str, Any]) -> tuple[str, ResetOptions]:
 class EvaluationGate:
     """Refuses every request that is not part of evaluation mode."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

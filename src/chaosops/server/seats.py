@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from chaosops.access.clients import current_client
+from chaosops.access.asgi import current_client
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode

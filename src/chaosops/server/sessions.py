@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from openenv.core.env_server import http_server
 
-from chaosops.access.clients import current_client
-from chaosops.access.quotas import OverQuota, Quota
+from chaosops.access.asgi import current_client
+from chaosops.access.limits import OverQuota, Quota
 from chaosops.client.openenv_core import HTTPEnvServer, SessionCapacityError
 from chaosops.server.guard import on_socket
 

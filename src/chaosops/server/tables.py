@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from chaosops.access.quotas import Quota
+from chaosops.access.limits import Quota
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
 from chaosops.server.errors import Refusal
