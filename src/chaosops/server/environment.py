@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.episode import Turn
+from chaosops.packs import training_splits
 from chaosops.server.episode import ServedEpisode, observation, state_of
 from chaosops.server.errors import NoEpisode, mistakes_logged
 from chaosops.server.options import read_options
@@ -122,8 +123,11 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
         return EnvironmentMetadata(name="chaosops", description=_DESCRIPTION, version=VERSION)
 
     def list_splits(self) -> list[dict[str, str]]:
-        """Only ``train`` is for training and for choosing a checkpoint."""
-        return [{"name": name, "type": "train" if name == "train" else "test"} for name in splits()]
+        """Those of type ``train`` are for training and for choosing a checkpoint."""
+        trainable = training_splits()
+        return [
+            {"name": name, "type": "train" if name in trainable else "test"} for name in splits()
+        ]
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """The first hundred; ``num_tasks`` has the whole number."""
