@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops.access.options import access_of
+from chaosops.access.options import AccessOptions
 from chaosops.access.origins import SPACE_VARIABLE, Origins
 from chaosops.core.errors import BadInput
 
@@ -72,7 +72,7 @@ def test_a_space_knows_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
     page = ["https://team-chaosops.hf.space"]
     assert origins.problem_of_origin(page, "team-chaosops.hf.space") is None
     assert origins.problem_of_host("other.hf.space") is not None
-    assert "10.0.0.0/8" in access_of((), (), (), "").trusted_proxies
+    assert "10.0.0.0/8" in AccessOptions().read().trusted_proxies
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,6 @@ def test_what_is_no_address_is_refused_at_the_start(
     hosts: list[str], origins: list[str], proxies: list[str]
 ) -> None:
     with pytest.raises(BadInput, match="write one such as"):
-        access_of(hosts, origins, proxies, "")
+        AccessOptions(
+            public_host=tuple(hosts), allow_origin=tuple(origins), trusted_proxy=tuple(proxies)
+        ).read()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,32 +43,25 @@ class AccessOptions:
             )
 
     def read(self) -> Access:
-        token = read_token(self.token, self.token_file)
-        return access_of(self.public_host, self.allow_origin, self.trusted_proxy, token)
+        for host in self.public_host:
+            if host != "*":
+                read_host(host)
+        for origin in self.allow_origin:
+            read_origin(origin)
+        # The proxies of a Hugging Face Space have private addresses.
+        proxies = [*self.trusted_proxy, *(["private"] if os.environ.get(SPACE_VARIABLE) else [])]
+        networks = [net for name in proxies for net in (PRIVATE if name == "private" else (name,))]
+        return Access(
+            public_hosts=self.public_host,
+            allowed_origins=tuple(origin.lower() for origin in self.allow_origin),
+            token=read_token(self.token, self.token_file),
+            trusted_proxies=tuple(_network(text) for text in networks),
+        )
 
 
 def access_from_environment() -> Access:
     """For a server that is started without these options."""
-    return access_of((), (), (), read_token(None, None))
-
-
-def access_of(
-    hosts: Sequence[str], origins: Sequence[str], proxies: Sequence[str], token: str
-) -> Access:
-    for host in hosts:
-        if host != "*":
-            read_host(host)
-    for origin in origins:
-        read_origin(origin)
-    # The proxies of a Hugging Face Space have private addresses.
-    named = [*proxies, *(["private"] if os.environ.get(SPACE_VARIABLE) else [])]
-    networks = [net for name in named for net in (PRIVATE if name == "private" else (name,))]
-    return Access(
-        public_hosts=tuple(hosts),
-        allowed_origins=tuple(origin.lower() for origin in origins),
-        token=token,
-        trusted_proxies=tuple(_network(text) for text in networks),
-    )
+    return AccessOptions().read()
 
 
 def _network(text: str) -> str:
