@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chaosops.access.limits import Limits
-from chaosops.access.quotas import OverQuota, Quota
+from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.actions import to_wire
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -66,7 +65,7 @@ def test_who_plays_like_the_heuristic_earns_what_it_earns(
 ) -> None:
     _, after, moves = play_through(client, query, role, "heuristic")
     reward = play(read_scenario(query), Team.of(load_policy("heuristic"))).reward
-    assert after[-1]["outcome"]["reward"] == reward
+    assert after[-1]["reward"] == reward
     # The link to one's own episode shows it again.
     params = {**query, "role": role, "policy": "heuristic", "moves": json.dumps(moves)}
     again = messages(client.get("/api/episode", params=params))

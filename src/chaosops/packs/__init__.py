@@ -44,15 +44,18 @@ def splits() -> dict[str, str]:
     return found
 
 
+def training_splits() -> list[str]:
+    return [pack.training_split for pack in map(load_pack, PACKS) if pack.splits]
+
+
 def require_trainable(split: str) -> None:
     """Trainers ask this before they draw from a split."""
     if split not in splits():
         raise UnknownName("split", split, splits())
-    trainable = [load_pack(pack).training_split for pack in PACKS]
-    if split not in trainable:
+    if split not in training_splits():
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
-            f"allowed: {', '.join(filter(None, trainable))}"
+            f"allowed: {', '.join(training_splits())}"
         )
 
 

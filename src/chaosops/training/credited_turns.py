@@ -29,7 +29,7 @@ from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, rea
 from chaosops.training.seeds import seed_of
 
 TURNS = 14  # of an episode: later turns repeat the earlier ones
-_CLASSIC_TURNS = 0.7  # share of the turns that are used, for every role
+_NAMED_FAILURE_TURNS = 0.7  # share of the turns that are used, for every role
 
 
 class CreditedTurn(NamedTuple):
@@ -80,7 +80,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
         if env.over:
             break
         choices = menu(env.view)
-        share = _CLASSIC_TURNS if scenario.pack == DEFAULT_PACK else shares[env.role]
+        share = _NAMED_FAILURE_TURNS if scenario.failure else shares[env.role]
         if dice.unit() < share:
             turn = credit_turn(env, choices, oracle, recipe)
             if turn is not None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from starlette.responses import StreamingResponse
 
-from chaosops.access.limits import Limits
-from chaosops.access.quotas import OverQuota, Quota
+from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.errors import ChaosOpsError
 
 if TYPE_CHECKING:
@@ -23,6 +22,10 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 Lines = AsyncGenerator[bytes, None]
+
+
+class Unavailable(ChaosOpsError):
+    """A policy cannot be loaded. The page shows no number under its name."""
 
 
 class EpisodePool:
@@ -120,6 +123,8 @@ async def errors_as_lines(lines: Lines) -> Lines:
     try:
         async for item in lines:
             yield item
+    except Unavailable as error:
+        yield line({"kind": "unavailable", "why": str(error)})
     except ChaosOpsError as error:
         yield line({"kind": "stopped", "why": str(error)})
     except Exception as error:

@@ -81,8 +81,7 @@ def close(
     name: str, /, *, secret_file: SecretFile, results: ResultsFolder, command_line: CommandLine
 ) -> None:
     """What was not played is given up. The server must have stopped."""
-    from chaosops.server.submission_results import write_results
-    from chaosops.server.submission_run import SubmissionRun
+    from chaosops.server.submission_run import SubmissionRun, write_results
 
     secret = read_secret(secret_file)
 
