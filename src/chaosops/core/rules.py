@@ -46,17 +46,9 @@ class Rulebook:
         self.named_layout = layout
         self.layout = layout or ("arena" if self.is_company else "classic")
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
-        self._written = (
-            services,
-            agents,
-            causes,
-            self.verbs,
-            replica_choices,
-            calls,
-            limits_pct,
-            layout,
-        )
-        self._hash = hash((services, agents, causes, self._allowed, calls))
+        names = (services, agents, causes)
+        self._written = (*names, self.verbs, replica_choices, calls, limits_pct, layout)
+        self._hash = hash((*names, self._allowed, calls))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
         self.known: dict[Role, Rulebook] = {}  # what known_to has found
 

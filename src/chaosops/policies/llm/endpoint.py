@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
@@ -49,10 +49,10 @@ class EndpointPolicy:
     sees_truth = False
 
     def __init__(self, spec: ModelSpec) -> None:
-        check_url(spec.url)  # first: other errors show the spec, which may hold a password
+        url = check_url(spec.url)  # first: other errors show the spec, which may hold a password
         self._concurrency = int(spec.number("concurrency", 8, least=1))
         self._client = ChatClient(
-            spec.url,
+            url,
             spec.model,
             timeout_s=spec.number("timeout", 60.0, least=0.1),
             patience_s=spec.number("patience", 600.0),
@@ -106,16 +106,6 @@ class EndpointPolicy:
             return name if met else f"{name} (not asked yet)"
         trouble = " and ".join(sorted(met - {"kept"}))
         return f"{'partly' if 'kept' in met else instead} (server {trouble} {name})"
-
-    def usage(self) -> dict[str, float]:
-        """What the run has used so far. It depends on outages, so it is not in the status."""
-        used: dict[str, float] = asdict(self._client.usage)
-        if self._price:
-            per_read, per_written = self._price
-            used["cost_usd"] = (
-                used["tokens_read"] * per_read + used["tokens_written"] * per_written
-            ) / 1e6
-        return used
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         return self._client.run(lambda: self._decide_all(requests)) if requests else []

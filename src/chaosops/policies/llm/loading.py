@@ -39,7 +39,8 @@ def load_model_policy(text: str) -> Policy:
 
 def _runtime(spec: ModelSpec) -> Runtime:
     """What is hashed and what is loaded are the same: no file may change in between."""
-    runtime = spec.options.get("runtime") or _usual_runtime(spec)
+    small = spec.kind == "local" or spec.model.endswith(".gguf")
+    runtime = spec.options.get("runtime", "llama.cpp" if small else "transformers")
     if runtime not in RUNTIMES:
         raise UnknownName("runtime", runtime, RUNTIMES)
     if runtime != "llama.cpp" and "threads" in spec.options:
@@ -60,12 +61,6 @@ def _runtime(spec: ModelSpec) -> Runtime:
         }
         where = spec.model if base is None else str(base)
         return _loaded(where, adapter, runtime, batch, threads, tuple(identity.items()))
-
-
-def _usual_runtime(spec: ModelSpec) -> str:
-    """The embedded model and GGUF files run on llama.cpp, folders and hub names on torch."""
-    small = spec.kind == "local" or spec.model.endswith(".gguf")
-    return "llama.cpp" if small else "transformers"
 
 
 def _adapter(spec: ModelSpec) -> Path | None:

