@@ -18,7 +18,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.errors import BadInput, MissingExtra, UnknownName
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
@@ -144,8 +144,6 @@ def embedded_dense() -> Path:
     folder = weights_folder() / "smollm2-bf16"
     if _is_whole(folder):
         return folder
-    from chaosops.policies.llm.densify import densify
-
     with one_at_a_time(cache_folder() / "dense.lock"):
         if not _is_whole(folder):  # another process may have made it in the meantime
             gguf = embedded_gguf()
@@ -158,6 +156,29 @@ def embedded_dense() -> Path:
                     os.replace(folder, Path(partial) / "damaged")
                 os.replace(made, folder)
     return folder
+
+
+def densify(gguf: Path, folder: Path) -> None:
+    """Write a quantised GGUF file as a folder of ordinary weights, for training and for GPUs."""
+    try:
+        import gguf as _  # noqa: F401  transformers reads the file with it
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+    except ImportError as error:
+        raise MissingExtra("unpacking GGUF weights", str(error.name), "torch") from None
+    where = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
+    tokenizer = AutoTokenizer.from_pretrained(**where)
+    model = AutoModelForCausalLM.from_pretrained(
+        **where, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
+    )
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.hf_quantizer, model.is_quantized = None, False
+    # In the file padding and the end of a reply are one token: a loss would mask every end.
+    tokenizer.pad_token = tokenizer.unk_token
+    model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def _is_whole(folder: Path) -> bool:
