@@ -39,12 +39,14 @@ _PLAIN: dict[str, tuple[object, ...]] = {
 Matrix = npt.NDArray[np.float32]
 
 
+def adapter_files(adapter: Path) -> list[Path]:
+    """Both files of a folder, or a GGUF file."""
+    return [adapter] if adapter.suffix == ".gguf" else [adapter / CONFIG, adapter / WEIGHTS]
+
+
 def adapter_identity(adapter: Path) -> str:
-    """A short hash of both files of a folder, or of a GGUF file."""
-    if adapter.suffix == ".gguf":
-        return shortened(sha256_of(adapter))
-    parts = [(name, sha256_of(adapter / name)) for name in (CONFIG, WEIGHTS)]
-    return shortened(joint_hash(parts))
+    files = adapter_files(adapter)
+    return shortened(joint_hash(files) if len(files) > 1 else sha256_of(adapter))
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,10 @@ def shortened(digest: str) -> str:
     return "sha256:" + digest[:12]
 
 
-def joint_hash(parts: Sequence[tuple[str, str]]) -> str:
-    """One hash for several named files."""
-    text = "".join(f"{name} {digest}\n" for name, digest in sorted(parts))
+def joint_hash(files: Sequence[Path]) -> str:
+    """One hash for the names and contents of several files."""
+    parts = sorted((path.name, sha256_of(path)) for path in files)
+    text = "".join(f"{name} {digest}\n" for name, digest in parts)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -48,9 +49,7 @@ def folder_hashes(folder: Path) -> dict[str, str]:
 
 
 def model_hash(model: Path) -> str:
-    if model.is_file():
-        return sha256_of(model)
-    return joint_hash(list(folder_hashes(model).items()))
+    return sha256_of(model) if model.is_file() else joint_hash(files_of(model))
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from chaosops.policies.llm.answers import (
     read_answer,
     retry_after_s,
 )
+from chaosops.policies.llm.spec import ModelSpec
 
 if TYPE_CHECKING:
     import httpx
@@ -98,19 +99,17 @@ class ChatClient:
     """Runs on an event loop in a thread of its own. Its connections are kept between calls, and
     the caller may run a loop of its own, as notebooks do."""
 
-    def __init__(
-        self, url: str, model: str, timeout_s: float, patience_s: float, concurrency: int
-    ) -> None:
+    def __init__(self, spec: ModelSpec) -> None:
         try:
             import httpx  # noqa: F401
         except ImportError:
             raise MissingExtra("asking an endpoint", "httpx", "endpoints") from None
-        self.url = url
+        self.url = check_url(spec.url)  # first: other errors show the spec with its secrets
+        self.concurrency = int(spec.number("concurrency", 8, least=1))
         self._address = f"{self.url}/chat/completions"
-        self._model = model
-        self._timeout_s = timeout_s
-        self._patience_s = patience_s
-        self._concurrency = concurrency
+        self._model = spec.model
+        self._timeout_s = spec.number("timeout", 60.0, least=0.1)
+        self._patience_s = spec.number("patience", 600.0)
         self._failing: set[object] = set()
         self._outage_since: float | None = None
 
@@ -122,7 +121,7 @@ class ChatClient:
             return httpx.AsyncClient(
                 headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
                 timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-                limits=httpx.Limits(max_connections=self._concurrency),
+                limits=httpx.Limits(max_connections=self.concurrency),
                 trust_env=not is_loopback(self.url),
             )
         except (httpx.InvalidURL, ValueError, ImportError) as error:
@@ -166,8 +165,7 @@ class ChatClient:
                     self._failing.add(me)
                     await asyncio.sleep(wait_s)
                 else:
-                    self._failing.discard(me)
-                    self._print_recovery()
+                    self._print_recovery(me)
                     return answer
         finally:
             self._failing.discard(me)
@@ -191,8 +189,8 @@ class ChatClient:
             )
         return wait
 
-    def _print_recovery(self) -> None:
-        if self._outage_since is not None and not self._failing:
+    def _print_recovery(self, me: object) -> None:
+        if self._outage_since is not None and self._failing <= {me}:
             lasted = time.monotonic() - self._outage_since
             self._outage_since = None
             tell(f"endpoint {self.url} answers again after {lasted:.0f} s")

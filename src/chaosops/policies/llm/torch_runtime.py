@@ -65,20 +65,6 @@ class TorchRuntime:
         with self._torch.inference_mode():
             return _Session(self, prompts)
 
-    def generate(self, chat: Chat, limit: int) -> str:
-        """One prompt at a time, unconstrained: the baseline of ``chaosops bench``."""
-        begin, rest = self._split(chat)
-        ids = self._torch.tensor([[*begin, *rest]], device=self._device)
-        with self._torch.inference_mode():
-            out = self.model.generate(
-                ids,
-                attention_mask=self._torch.ones_like(ids),
-                max_new_tokens=limit,
-                do_sample=False,
-                pad_token_id=self.end,
-            )
-        return str(self.tokenizer.decode(out[0, ids.shape[1] :], skip_special_tokens=True))
-
     def _split(self, chat: Chat) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """(beginning, rest): split where the prompts of a role begin to differ."""
         template = self.tokenizer.apply_chat_template

