@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
@@ -13,11 +13,11 @@ from chaosops.core.telemetry import (
     Inspection,
     LogLine,
     Message,
-    Public,
     ServiceReading,
     TraceEntry,
 )
-from chaosops.core.vocabulary import Role, role_on_turn
+from chaosops.core.vocabulary import Role
+from chaosops.rollout import Rollout
 
 HISTORY = 16
 
@@ -29,22 +29,7 @@ class FlagMoment:
     step: int
     agent: str
     caught: bool
-    known: bool = True  # False: no agent of the fleet has this name
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The truth, shown at the end of the episode."""
-
-    resolved: bool
-    steps: int
-    failure: str
-    rogue: str | None
-    rogue_caught: bool | None
-    wrong_fixes: int
-    false_flags: int
-    unknown_flags: int
-    reward: float
+    known: bool  # False: no agent of the fleet has this name
 
 
 @dataclass(frozen=True)
@@ -54,20 +39,22 @@ class Frame:
     step: int
     limit: int
     on_turn: Role
-    readings: tuple[ServiceReading, ...]
-    latency: Mapping[str, tuple[int, ...]]
-    errors: Mapping[str, tuple[float, ...]]
+    history: tuple[tuple[ServiceReading, ...], ...]
     alerts: tuple[Alert, ...]
     logs: tuple[LogLine, ...]
     trace: tuple[TraceEntry, ...]
     chat: tuple[Message, ...]
+    findings: tuple[Inspection | AuditReport, ...]
+    turn: Turn | None
     rubrics: Mapping[str, float]
     reward: float
-    turn: Turn | None = None
-    findings: tuple[Inspection | AuditReport, ...] = ()
-    wrong_fixes: int = 0
-    flags: tuple[FlagMoment, ...] = ()
-    outcome: Outcome | None = None
+    wrong_fixes: int
+    flags: tuple[FlagMoment, ...]
+    outcome: Episode | None  # at the end: the whole episode, with the truth
+
+    @property
+    def readings(self) -> tuple[ServiceReading, ...]:
+        return self.history[-1]
 
     @property
     def flag_now(self) -> FlagMoment | None:
@@ -75,68 +62,36 @@ class Frame:
         return self.flags[-1] if self.flags and self.flags[-1].step == self.step else None
 
 
-def first_frame(episode: Episode, public: Public) -> Frame:
+def frame_of(rollout: Rollout, before: Frame | None = None) -> Frame:
+    """The frame after the latest turn. ``before`` is the previous one, None at the start."""
+    episode, env = rollout.episode, rollout.env
+    public, sensors = env.world.public, env.world.public.sensors
     scenario = episode.scenario
-    readings = public.sensors.metrics()
+    past = before.history if before else ()
     return Frame(
         title=f"{scenario.pack} · {scenario.tier} · seed {scenario.seed}",
         team=episode.team,
-        step=0,
-        limit=public.limit,
-        on_turn=role_on_turn(0),
-        readings=readings,
-        latency={r.service: (r.latency_ms,) for r in readings},
-        errors={r.service: (r.error_pct,) for r in readings},
-        alerts=public.sensors.alerts(),
-        logs=public.sensors.logs(),
-        trace=public.sensors.trace(),
-        chat=(),
-        rubrics={},
-        reward=0.0,
-    )
-
-
-def next_frame(frame: Frame, episode: Episode, public: Public) -> Frame:
-    """The frame after the episode's latest turn."""
-    turn = episode.turns[-1]
-    readings = public.sensors.metrics()
-    flags = frame.flags
-    action = turn.decision.action
-    if isinstance(action, FlagRogue) and turn.events.miscommunication is None:
-        events = turn.events
-        known = not events.unknown_flag
-        caught = known and not events.false_flag
-        flags = (*flags, FlagMoment(events.step, action.target, caught, known))
-    return replace(
-        frame,
         step=public.step,
-        on_turn=role_on_turn(public.step),
-        readings=readings,
-        latency={r.service: (*frame.latency[r.service], r.latency_ms)[-HISTORY:] for r in readings},
-        errors={r.service: (*frame.errors[r.service], r.error_pct)[-HISTORY:] for r in readings},
-        alerts=public.sensors.alerts(),
-        logs=public.sensors.logs(),
-        trace=public.sensors.trace(),
+        limit=public.limit,
+        on_turn=env.role,
+        history=(*past, sensors.metrics())[-HISTORY:],
+        alerts=sensors.alerts(),
+        logs=sensors.logs(),
+        trace=sensors.trace(),
         chat=public.journal,
+        findings=public.findings,
+        turn=episode.turns[-1] if episode.turns else None,
         rubrics=episode.rubric_totals,
         reward=episode.reward,
-        turn=turn,
-        findings=public.findings,
         wrong_fixes=episode.wrong_fixes,
-        flags=flags,
-        outcome=_outcome(episode) if turn.events.over else None,
+        flags=tuple(_flags(episode)),
+        outcome=episode if env.over else None,
     )
 
 
-def _outcome(episode: Episode) -> Outcome:
-    return Outcome(
-        episode.resolved,
-        episode.steps,
-        episode.cause,
-        episode.rogue,
-        episode.rogue_caught,
-        episode.wrong_fixes,
-        episode.false_flags,
-        episode.unknown_flags,
-        episode.reward,
-    )
+def _flags(episode: Episode) -> Iterator[FlagMoment]:
+    for turn in episode.turns:
+        action, events = turn.decision.action, turn.events
+        if isinstance(action, FlagRogue) and events.miscommunication is None:
+            known = not events.unknown_flag
+            yield FlagMoment(events.step, action.target, known and not events.false_flag, known)

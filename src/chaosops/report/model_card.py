@@ -13,7 +13,7 @@ from typing import Any
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import VALIDATED, metric
 from chaosops.evaluation.monitor import MONITOR_METRICS
-from chaosops.packs import splits
+from chaosops.packs import DEFAULT_PACK, splits
 from chaosops.report import monitor_tables, tables
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import (
@@ -102,7 +102,7 @@ With chaosops, which makes the prompts and reads the replies:
 
 ```console
 $ hf download {repo} --local-dir adapter
-$ chaosops run --policy {run.policy("adapter")} --pack arena --prompts
+$ chaosops run --policy {run.policy("adapter")} --pack {splits()[run.recipe.split]} --prompts
 ```
 
 With PEFT alone:
@@ -188,8 +188,9 @@ def _data(run: RunRecord) -> str:
     recipe = run.recipe
     unseen = ", ".join(name for name in splits() if name != recipe.split)
     lines = [
-        f"- Packs: arena, split `{recipe.split}`, and in {100 * recipe.classic_share:g} % of the "
-        f"episodes classic; tiers and sizes `{recipe.curriculum}`.",
+        f"- Packs: {splits()[recipe.split]}, split `{recipe.split}`, and in "
+        f"{100 * recipe.classic_share:g} % of the episodes {DEFAULT_PACK}; tiers and sizes "
+        f"`{recipe.curriculum}`.",
         f"- Seeds: from {recipe.first_seed:,} upwards, one an episode. Validation: from "
         f"{FIRST_SEED:,}, never trained on.",
         f"- Never trained on: the splits {unseen}.",

@@ -10,6 +10,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
 from chaosops.report.metric_rows import CURVES, read_rows
 
+LINE_STYLES = ("-", "--", ":")  # one for each pack
 _MEMORY = 0.95  # of the running mean
 
 
@@ -34,9 +35,11 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     )
     _mark_tiers(lost, updates)
     kind = next(kind for kind in CURVES if kind in updates[0])
-    for name, points in sorted(_smooth(updates, kind).items()):
+    curves = sorted(_smooth(updates, kind).items())
+    packs = list(dict.fromkeys(name.rpartition(" ")[0] for name, _ in curves))
+    for name, points in curves:
         pack, _, role = name.rpartition(" ")
-        dash = "--" if pack == "classic" else "-"
+        dash = LINE_STYLES[packs.index(pack) % len(LINE_STYLES)]
         colour = COLOURS[list(Role).index(Role(role))]
         lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
     lost.set_ylabel(CURVES[kind])

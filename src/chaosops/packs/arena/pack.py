@@ -53,18 +53,7 @@ class ArenaPack(Pack):
         size = Dice(key_of(key, "size")).between(*(split.services or tier.services))
         company = found_company(key, size, split.names)
         plot = write_plot(key, company, split, tier)
-        shown = tuple(act for act in plot.acts if act.shown)
-        near = (plot.target, *company.callees(plot.target))
-        strikes = [act for act in shown if act.guilty]
-        scenery = Scenery(
-            company,
-            plot.fleet,
-            shown,
-            near,
-            strikes[-1] if strikes else None,
-            plot.change,
-            tier.noise,
-        )
+        scenery = Scenery(company, plot, tier.noise)
         return ArenaIncident(company, plot, objectives(company), scenery)
 
     def twin_of(self, episode: Episode) -> Twin:
@@ -79,6 +68,7 @@ def rulebook(company: Company, plot: Plot, causes: tuple[str, ...]) -> Rulebook:
         causes=causes,
         verbs=VERBS,
         replica_choices=REPLICA_CHOICES,
+        layout="arena",
         calls=tuple(
             (names[i], tuple(names[callee] for callee in company.callees(i)))
             for i in range(len(names))

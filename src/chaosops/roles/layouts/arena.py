@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Role
-from chaosops.roles.layouts.layout import Layout
+from chaosops.roles.layout import Layout
 from chaosops.roles.view import RoleView
 
 SERVICES_OFFERED = 4  # by a menu
