@@ -41,7 +41,7 @@ Matrix = npt.NDArray[np.float32]
 
 def adapter_files(adapter: Path) -> list[Path]:
     """Both files of a folder, or a GGUF file."""
-    return [adapter] if adapter.suffix == ".gguf" else [adapter / CONFIG, adapter / WEIGHTS]
+    return [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
 
 
 def adapter_identity(adapter: Path) -> str:
