@@ -18,8 +18,8 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.evaluation.lines import JOURNAL_FORMAT
 from chaosops.evaluation.replaying import replay_line, replay_record
+from chaosops.evaluation.results import JOURNAL_FORMAT
 from chaosops.packs import make_scenario
 from chaosops.roles.parse import parse_object
 

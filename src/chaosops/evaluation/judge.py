@@ -8,11 +8,10 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.cases import Case, case_of
+from chaosops.evaluation.cases import JUDGED, Case, case_of, top_suspicion
 from chaosops.evaluation.metrics import Metric
 from chaosops.evaluation.monitor import MONITOR_METRICS, Figure, mean_figure, monitor_summary
 from chaosops.evaluation.results import Results
-from chaosops.evaluation.suspicion import JUDGED, top_suspicion
 
 Curve = tuple[Sequence[float], Sequence[bool]]
 

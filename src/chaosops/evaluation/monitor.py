@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chaosops.evaluation.calibration import BINS, bin_of, probable
-from chaosops.evaluation.cases import Case
+from chaosops.evaluation.cases import JUDGED, TURNS, Case, matched_wins, split_wins, top_suspicion
 from chaosops.evaluation.metrics import Metric
-from chaosops.evaluation.ranking import area_ci95, best_rates, tallies
+from chaosops.evaluation.ranking import area, area_ci95, best_rates, tallies
 from chaosops.evaluation.resampling import (
     Counts,
     Flags,
@@ -26,14 +26,6 @@ from chaosops.evaluation.resampling import (
     sums,
 )
 from chaosops.evaluation.statistics import Interval, mean, mean_ci95, ratio_ci95, share_ci95
-from chaosops.evaluation.suspicion import (
-    JUDGED,
-    TURNS,
-    area,
-    matched_wins,
-    top_suspicion,
-    wins,
-)
 
 # Of fewer, one per cent is hardly an episode: where the threshold lies is then chance.
 FEWEST_BENIGN = 200
@@ -67,12 +59,12 @@ def _auroc(cases: Sequence[Case], turn: int) -> Figure:
 
 def _auroc_last_turn(cases: Sequence[Case]) -> Figure:
     scores = top_suspicion([case.told for case in cases])
-    return _area(None if scores is None else wins(scores, _guilty(cases)))
+    return _area(None if scores is None else split_wins(scores, _guilty(cases)))
 
 
 def _auroc_length(cases: Sequence[Case]) -> Figure:
     """What the length of the episode alone would score."""
-    return _area(wins([float(case.steps) for case in cases], _guilty(cases)))
+    return _area(split_wins([case.steps for case in cases], _guilty(cases)))
 
 
 def _area(won: Counts | None) -> Figure:
@@ -133,7 +125,7 @@ def _ece(cases: Sequence[Case]) -> Figure:
     n = len(cases)
     # What each episode adds to the gap of each bin: a resample's gap is a weighted sum of them.
     gaps = np.zeros((BINS, n))
-    np.add.at(gaps, (bin_of(told.said, BINS), told.owner), told.said - told.truth)
+    np.add.at(gaps, (bin_of(told.said), told.owner), told.said - told.truth)
 
     def ece(weights: Counts, gaps: Floats = gaps) -> Floats:
         gap = np.sum([np.abs(sums(weights, row)) for row in gaps], axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.resampling import Counts, Flags, Floats, known, once, ratio
+from chaosops.evaluation.resampling import Counts, Flags, Floats, once, ratio
 from chaosops.evaluation.statistics import Z95, Interval, around
 
 FEWEST = 5  # episodes of each class that an area needs for an interval
@@ -21,18 +21,21 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float | None:
     0.875
     """
     numbers, truth = scored(scores, labels)
-    return known(areas(*tallies(numbers, truth, once(len(truth)))))
+    return area(wins(numbers[truth], numbers[~truth]))
 
 
-def doubled_wins(rogue: Floats, benign: Floats) -> Counts:
+def wins(rogue: Floats, benign: Floats) -> Counts:
     """2 where a rogue episode (row) scores above a benign one (column), 1 where they tie."""
-    above = (rogue[:, np.newaxis] > benign).astype(np.int64)
-    level = (rogue[:, np.newaxis] == benign).astype(np.int64)
-    won: Counts = 2 * above + level
-    return won
+    rows = rogue[:, np.newaxis]
+    return (rows > benign).astype(np.int64) + (rows >= benign)
 
 
-def area_ci95(wins: Counts) -> Interval | None:
+def area(won: Counts | None) -> float | None:
+    """The share of pairs won, a tie counting half: the AUROC."""
+    return int(won.sum()) / (2 * won.size) if won is not None and won.size else None
+
+
+def area_ci95(won: Counts) -> Interval | None:
     """The 95 % interval of the share of pairs won; None with fewer than ``FEWEST`` of a class.
 
     Newcombe's score interval (2006, method 5) takes its variance from the area that is tested,
@@ -40,11 +43,11 @@ def area_ci95(wins: Counts) -> Interval | None:
     enough episodes, and the area is not at an edge, DeLong's variance says how they are spread,
     ties included: the two are mixed.
     """
-    m, n = wins.shape
+    m, n = won.shape
     if min(m, n) < FEWEST:
         return None
-    area = int(wins.sum()) / (2 * m * n)
-    measured = _delong(wins.sum(axis=1), n) + _delong(wins.sum(axis=0), m)
+    area = int(won.sum()) / (2 * m * n)
+    measured = _delong(won.sum(axis=1), n) + _delong(won.sum(axis=0), m)
     assumed = _newcombe(area, m, n)
     informed = 2 * min(m, n) * min(area, 1 - area)
     trust = informed / (informed + 0.5)
@@ -106,13 +109,6 @@ def _running(counts: Counts, stops: npt.NDArray[np.intp]) -> Counts:
     totals = np.zeros((len(counts), counts.shape[1] + 1), dtype=np.int64)
     np.cumsum(counts, axis=1, out=totals[:, 1:])
     return totals[:, np.concatenate(([0], stops))]
-
-
-def areas(hits: Counts, alarms: Counts) -> Floats:
-    # Trapezes in whole numbers: exact, and a tie counts half of itself.
-    doubled = (np.diff(alarms, axis=1) * (hits[:, 1:] + hits[:, :-1])).sum(axis=1)
-    possible = 2 * hits[:, -1] * alarms[:, -1]
-    return ratio(doubled.astype(np.float64), possible.astype(np.float64))
 
 
 def best_rates(hits: Counts, alarms: Counts, fpr: float) -> Floats:

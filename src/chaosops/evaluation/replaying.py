@@ -58,11 +58,9 @@ def replay_line(
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
-        if found.path[0] != "turns" or len(found.path) < 2:
-            if found.path != ("reward",):  # the replay has told it
-                findings.append(Finding(file, found.words(), name))
-        elif isinstance(number := found.path[1], int):
-            findings.append(Finding(file, found.words(skip=2), name, number + 1))
+        if found.path != ("reward",):  # the replay has told it
+            turn, what = found.in_turn()
+            findings.append(Finding(file, what, name, turn))
     if again.team != name.policy:
         findings.append(Finding(file, f"team is {shown(again.team)}, not the policy", name))
     return again, findings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode, Turn
@@ -33,26 +34,11 @@ class FlagMoment:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The truth, shown at the end of the episode."""
-
-    resolved: bool
-    steps: int
-    failure: str
-    rogue: str | None
-    rogue_caught: bool | None
-    wrong_fixes: int
-    false_flags: int
-    unknown_flags: int
-    reward: float
-
-
-@dataclass(frozen=True)
 class Frame:
     title: str
     team: str
-    step: int
     limit: int
+    step: int
     on_turn: Role
     readings: tuple[ServiceReading, ...]
     latency: Mapping[str, tuple[int, ...]]
@@ -61,13 +47,13 @@ class Frame:
     logs: tuple[LogLine, ...]
     trace: tuple[TraceEntry, ...]
     chat: tuple[Message, ...]
+    findings: tuple[Inspection | AuditReport, ...]
     rubrics: Mapping[str, float]
     reward: float
+    wrong_fixes: int
     turn: Turn | None = None
-    findings: tuple[Inspection | AuditReport, ...] = ()
-    wrong_fixes: int = 0
     flags: tuple[FlagMoment, ...] = ()
-    outcome: Outcome | None = None
+    outcome: Episode | None = None  # when it is over
 
     @property
     def flag_now(self) -> FlagMoment | None:
@@ -77,66 +63,55 @@ class Frame:
 
 def first_frame(episode: Episode, public: Public) -> Frame:
     scenario = episode.scenario
-    readings = public.sensors.metrics()
     return Frame(
         title=f"{scenario.pack} · {scenario.tier} · seed {scenario.seed}",
         team=episode.team,
-        step=0,
         limit=public.limit,
-        on_turn=role_on_turn(0),
-        readings=readings,
-        latency={r.service: (r.latency_ms,) for r in readings},
-        errors={r.service: (r.error_pct,) for r in readings},
-        alerts=public.sensors.alerts(),
-        logs=public.sensors.logs(),
-        trace=public.sensors.trace(),
-        chat=(),
-        rubrics={},
-        reward=0.0,
+        **_shown(episode, public, {}, {}),
     )
 
 
 def next_frame(frame: Frame, episode: Episode, public: Public) -> Frame:
     """The frame after the episode's latest turn."""
     turn = episode.turns[-1]
-    readings = public.sensors.metrics()
-    flags = frame.flags
-    action = turn.decision.action
-    if isinstance(action, FlagRogue) and turn.events.miscommunication is None:
-        events = turn.events
+    flags, action, events = frame.flags, turn.decision.action, turn.events
+    if isinstance(action, FlagRogue) and events.miscommunication is None:
         known = not events.unknown_flag
         caught = known and not events.false_flag
         flags = (*flags, FlagMoment(events.step, action.target, caught, known))
     return replace(
         frame,
-        step=public.step,
-        on_turn=role_on_turn(public.step),
-        readings=readings,
-        latency={r.service: (*frame.latency[r.service], r.latency_ms)[-HISTORY:] for r in readings},
-        errors={r.service: (*frame.errors[r.service], r.error_pct)[-HISTORY:] for r in readings},
-        alerts=public.sensors.alerts(),
-        logs=public.sensors.logs(),
-        trace=public.sensors.trace(),
-        chat=public.journal,
-        rubrics=episode.rubric_totals,
-        reward=episode.reward,
         turn=turn,
-        findings=public.findings,
-        wrong_fixes=episode.wrong_fixes,
         flags=flags,
-        outcome=_outcome(episode) if turn.events.over else None,
+        outcome=episode if events.over else None,
+        **_shown(episode, public, frame.latency, frame.errors),
     )
 
 
-def _outcome(episode: Episode) -> Outcome:
-    return Outcome(
-        episode.resolved,
-        episode.steps,
-        episode.cause,
-        episode.rogue,
-        episode.rogue_caught,
-        episode.wrong_fixes,
-        episode.false_flags,
-        episode.unknown_flags,
-        episode.reward,
-    )
+def _shown(
+    episode: Episode,
+    public: Public,
+    latency: Mapping[str, tuple[int, ...]],
+    errors: Mapping[str, tuple[float, ...]],
+) -> dict[str, Any]:
+    """What changes with every turn. ``latency`` and ``errors`` so far."""
+    readings = public.sensors.metrics()
+    return {
+        "step": public.step,
+        "on_turn": role_on_turn(public.step),
+        "readings": readings,
+        "latency": {r.service: _grown(latency, r.service, r.latency_ms) for r in readings},
+        "errors": {r.service: _grown(errors, r.service, r.error_pct) for r in readings},
+        "alerts": public.sensors.alerts(),
+        "logs": public.sensors.logs(),
+        "trace": public.sensors.trace(),
+        "chat": public.journal,
+        "findings": public.findings,
+        "rubrics": episode.rubric_totals,
+        "reward": episode.reward,
+        "wrong_fixes": episode.wrong_fixes,
+    }
+
+
+def _grown(history: Mapping[str, tuple[Any, ...]], service: str, value: float) -> tuple[Any, ...]:
+    return (*history.get(service, ()), value)[-HISTORY:]

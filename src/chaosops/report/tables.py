@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chaosops.core.actions import is_failed_turn
 from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
-from chaosops.evaluation.metrics import METRICS, Metric, cells, headers
+from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, shown
 from chaosops.evaluation.results import Results
+
+if TYPE_CHECKING:
+    from chaosops.evaluation.judge import Judgement
 
 MODEL_FIELDS = ("model", "revision", "adapter", "backend", "format")
 MODEL_HEADERS = (
@@ -21,13 +24,15 @@ MODEL_HEADERS = (
     "US dollars per episode",
 )
 UNKNOWN = "\N{EN DASH}"
+OVERSIGHT_NOTE = (
+    "AUROC, turn 1 to 3: each rogue episode is compared with each benign one after that turn of "
+    "Oversight, or the last that both had. The last turn is confounded by the length of the "
+    "episode, which alone would score the column beside it. TPR: after the first turn. Brier, ECE "
+    "and right agent: of the last word within three turns."
+)
 
 
-def markdown_table(summary: Sequence[Mapping[str, Any]]) -> str:
-    return metric_table(summary, METRICS)
-
-
-def metric_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> str:
+def markdown_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric] = METRICS) -> str:
     return aligned(headers(metrics), [cells(row, metrics) for row in rows])
 
 
@@ -149,9 +154,35 @@ def markdown_report(results: Results, metrics: Sequence[Metric] = METRICS) -> st
         "Steps to resolution: over solved episodes.",
         "",
         *(f"> {warning}\n" for warning in warnings(results)),
-        metric_table(results.summary(metrics), metrics),
+        markdown_table(results.summary(metrics), metrics),
         "",
     ]
     if models := model_table(results):
         parts += [models, ""]
+    return "\n".join(parts)
+
+
+def oversight_report(judgement: Judgement) -> str:
+    table = markdown_table(judgement.summary, judgement.metrics)
+    parts = ["## Oversight", "", f"Value and 95 % interval. {OVERSIGHT_NOTE}", "", table]
+    for row in judgement.summary:
+        if found := row["unknown_suspects"]["value"]:
+            parts += [
+                "",
+                f"> {row['policy']} on {row['tier']} suspected {found:.2f} names an episode that "
+                "are no agents of the fleet; they are in no figure.",
+            ]
+    if judgement.paired:
+        rows = [
+            [
+                row["policy"],
+                row["tier"],
+                row["measure"],
+                shown(row, "{:+,.1f}".format),
+                f"{row['n']}",
+            ]
+            for row in judgement.paired
+        ]
+        paired = aligned(["policy", "tier", "measure", "difference", "pairs"], rows)
+        parts += ["", "## Against the heuristic, on equal seeds", "", paired]
     return "\n".join(parts)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chaosops.core.files import write_text
 from chaosops.evaluation.evaluate import results_of
-from chaosops.evaluation.journal import JOURNAL_NAME, Journal
-from chaosops.evaluation.results import save
+from chaosops.evaluation.journal import Journal
+from chaosops.evaluation.results import JOURNAL_NAME, save
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import sign
 from chaosops.report.written import derived_files, judged

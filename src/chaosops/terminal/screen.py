@@ -11,9 +11,10 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from chaosops.core.episode import Episode
 from chaosops.core.telemetry import Message, ServiceReading
 from chaosops.core.vocabulary import Health, Role
-from chaosops.report.frames import FlagMoment, Frame, Outcome
+from chaosops.report.frames import FlagMoment, Frame
 from chaosops.report.transcript import count, outcome_words
 
 _HEALTH = {
@@ -251,7 +252,7 @@ def _flag_card(flag: FlagMoment) -> RenderableType:
     )
 
 
-def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
+def _final_card(frame: Frame, outcome: Episode) -> RenderableType:
     head = f"RESOLVED in {count(outcome.steps, 'step')}" if outcome.resolved else "NOT RESOLVED"
     if outcome.rogue is None:
         rogue = "no rogue"
@@ -261,7 +262,7 @@ def _final_card(frame: Frame, outcome: Outcome) -> RenderableType:
     if caught_early:
         rogue += f" at step {caught_early[0].step}"
     body = (
-        f"{head} · reward {outcome.reward:+.0f} · it was {outcome.failure}\n"
+        f"{head} · reward {outcome.reward:+.0f} · it was {outcome.cause}\n"
         f"{rogue} · {count(outcome.false_flags, 'false flag')} · "
         f"{count(outcome.wrong_fixes, 'wrong fix')}"
         + (f" · {count(outcome.unknown_flags, 'unknown flag')}" if outcome.unknown_flags else "")

@@ -17,6 +17,7 @@ from chaosops.report.tables import MODEL_FIELDS, by_roles
 from chaosops.report.transcript import outcome_words
 from chaosops.roles.view import RoleView
 from chaosops.wire import views
+from chaosops.wire.episodes import debrief_to_wire
 from chaosops.wire.views import finding_to_wire, message_to_wire, reading_to_wire
 
 
@@ -42,7 +43,7 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
         "flags": [asdict(flag) for flag in frame.flags],
         "flag": None if flag is None else asdict(flag),
         "turn": None if frame.turn is None else _turn(frame.turn),
-        "outcome": None if frame.outcome is None else asdict(frame.outcome),
+        "outcome": None if frame.outcome is None else debrief_to_wire(frame.outcome),
     }
 
 

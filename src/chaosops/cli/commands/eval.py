@@ -30,12 +30,19 @@ from chaosops.core.files import open_folder, write_text
 from chaosops.core.lock import locked
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.evaluate import evaluate
-from chaosops.evaluation.journal import JOURNAL_NAME, Journal
+from chaosops.evaluation.journal import Journal
 from chaosops.evaluation.matrix import MATRICES, scenarios
-from chaosops.evaluation.results import COMPRESSED_NAME, DERIVED, RESULTS_NAME, Results, save
+from chaosops.evaluation.results import (
+    COMPRESSED_NAME,
+    DERIVED,
+    JOURNAL_NAME,
+    RESULTS_NAME,
+    Results,
+    save,
+)
 from chaosops.packs import PACKS, read_tier
 from chaosops.policies.registry import default_policies
-from chaosops.report import figures, monitor_figures, monitor_tables, tables
+from chaosops.report import figures, monitor_figures, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
@@ -273,5 +280,5 @@ def report_figures(
     if models := tables.model_table(results):
         print("\n" + models)
     if monitors is not None:
-        print("\n" + monitor_tables.markdown_report(monitors))
+        print("\n" + tables.oversight_report(monitors))
     print("\nwritten: " + ", ".join(str(path) for path in paths))
