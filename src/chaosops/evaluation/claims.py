@@ -50,7 +50,7 @@ def check_manifest(
 
 def check_stopped(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
     """An evaluation that has not ended: some of the job's scenarios were played."""
-    planned = _list(job.get("scenarios"))
+    planned = _planned(job)
     for policy, scenarios in scenarios_by_policy(lines).items():
         if not {_text(of) for of in scenarios} <= {_text(of) for of in planned}:
             yield Finding(file, f"{plain(policy)} has played scenarios that the job does not list")
@@ -60,12 +60,16 @@ def check_stopped(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> I
 
 def check_job(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
     """Each policy has played the scenarios of the job."""
-    planned = _list(job.get("scenarios"))
+    planned = _planned(job)
     for policy, scenarios in scenarios_by_policy(lines).items():
         if scenarios != planned:
             name = plain(policy)
             what = f"the job lists {len(planned)} scenarios, {name} has played {len(scenarios)}"
             yield Finding(file, what if len(planned) != len(scenarios) else f"{what} others")
+
+
+def _planned(job: Mapping[str, Any]) -> list[Any]:
+    return job["scenarios"] if isinstance(job.get("scenarios"), list) else []
 
 
 def check_packs(file: str, packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[Finding]:
@@ -92,11 +96,9 @@ def present_pack(name: str) -> dict[str, str] | None:
 
 def _check_said(file: str, statuses: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
     for policy, scenarios in scenarios_by_policy(lines).items():
-        repeated = sum(n > 1 for n in Counter(_text(of) for of in scenarios).values())
-        if repeated:
-            yield Finding(
-                file, f"{plain(policy)} has played {repeated} of its scenarios more than once"
-            )
+        if repeated := sum(n > 1 for n in Counter(map(_text, scenarios)).values()):
+            what = f"{plain(policy)} has played {repeated} of its scenarios more than once"
+            yield Finding(file, what)
     for policy, status in statuses.items():
         yield from check_status(file, policy, status)
     for line in lines:
@@ -112,12 +114,13 @@ def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
         yield Finding(file, f"the status of {plain(policy)} is {shown(status)}, not an object")
         return
     names = names_of(policy)
-    told = set()
-    for role in Role:
-        for what in _status_problems(names.get(role, ""), role_status(status, role)):
-            if what not in told:
-                told.add(what)
-                yield Finding(file, f"the manifest's status of {plain(policy)}: {what}")
+    problems = [
+        what
+        for role in Role
+        for what in _status_problems(names.get(role, ""), role_status(status, role))
+    ]
+    for what in dict.fromkeys(problems):
+        yield Finding(file, f"the manifest's status of {plain(policy)}: {what}")
 
 
 def _status_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
@@ -145,10 +148,6 @@ def role_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
     """A team's status names each role; that of one policy is of all roles."""
     of = status if "kind" in status else status.get(role.value)
     return of if isinstance(of, Mapping) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(scenario: Any) -> str:

@@ -83,9 +83,8 @@ class ExploitRatio(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        if self.ratio < MARGIN:
-            return None
-        return f"{self.name} earns {self.ratio:.2f} x the oracle on seed {self.seed}"
+        found = f"{self.name} earns {self.ratio:.2f} x the oracle on seed {self.seed}"
+        return found if self.ratio >= MARGIN else None
 
 
 def worst_exploits(scenarios: Sequence[Scenario]) -> list[ExploitRatio]:

@@ -154,7 +154,7 @@ def verify_recording(path: Path) -> Report:
     if status is not None:
         report.findings += check_status(path.name, str(record.get("team")), status)
     try:
-        found = replay_record(path.name, record, status if isinstance(status, dict) else {})[1]
+        _, found = replay_record(path.name, record, status if isinstance(status, dict) else {})
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     report.findings += found

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role
-from chaosops.report.html import html_templates
 from chaosops.report.tables import by_roles
-from chaosops.report.transcript import count, scenario_line, steps_with
+from chaosops.report.templating import templates
+from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
 
 _SUSPECTS = 3
 _ROLE_NAMES = {
@@ -34,26 +34,18 @@ _LEGEND = {
 }
 
 
-class Kind(NamedTuple):
-    """An event that marks a turn."""
-
-    event: str
-    style: str
-    words: str
-
-
-# The most important first: it gives a turn its colour.
-_KINDS = (
-    Kind("rogue_flagged", "caught", "Rogue caught"),
-    Kind("false_flag", "false", "False flag"),
-    Kind("unknown_flag", "lost", "Flag on an unknown agent"),
-    Kind("wrong_fix", "wrong", "Wrong fix"),
-    Kind("second_order", "wrong", "Second-order failure"),
-    Kind("resolved", "good", "Incident resolved"),
-    Kind("out_of_time", "late", "Out of time"),
-    Kind("cause_named", "cause", "Right cause"),
-    Kind("miscommunication", "lost", "Miscommunication"),
-)
+# The most important event first: it gives a turn its colour.
+_STYLES = {
+    "rogue_flagged": "caught",
+    "false_flag": "false",
+    "unknown_flag": "lost",
+    "wrong_fix": "wrong",
+    "second_order": "wrong",
+    "resolved": "good",
+    "out_of_time": "late",
+    "cause_named": "cause",
+    "miscommunication": "lost",
+}
 
 
 class Tile(NamedTuple):
@@ -64,11 +56,11 @@ class Tile(NamedTuple):
 
 
 def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
-    templates = html_templates("chaosops.report")
-    templates.filters |= {"signed": _signed, "count": count, "sign": _sign}
+    environment = templates("chaosops.report")
+    environment.filters |= {"signed": _signed, "count": count, "sign": _sign}
     so_far = list(accumulate(turn.score.total for turn in episode.turns))
     rubrics = map(abs, episode.rubric_totals.values())
-    return templates.get_template("episode.html").render(
+    return environment.get_template("episode.html").render(
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
@@ -148,9 +140,14 @@ def _curve(so_far: Sequence[float]) -> dict[str, Any]:
 
 
 def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
-    kinds = [kind for kind in _KINDS if getattr(turn.events, kind.event) not in (False, None)]
+    kinds = [
+        (style, EVENT_WORDS[event].capitalize())
+        for event, style in _STYLES.items()
+        if getattr(turn.events, event) not in (False, None)
+    ]
+    styles = [style for style, _ in kinds]
     is_quiet = turn.decision.action.verb == "noop" and not kinds
-    classes = [*(kind.style for kind in kinds), f"role-{turn.role}", *["quiet"] * is_quiet]
+    classes = [*styles, f"role-{turn.role}", *["quiet"] * is_quiet]
     return {
         "step": turn.events.step,
         "role": _ROLE_NAMES[turn.role],
@@ -159,7 +156,7 @@ def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
         "score": turn.score,
         "so_far": so_far,
         "kinds": kinds,
-        "style": kinds[0].style if kinds else "",
+        "style": styles[0] if kinds else "",
         "classes": " ".join(dict.fromkeys(classes)),
         "suspects": _suspects(turn.decision),
     }

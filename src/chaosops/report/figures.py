@@ -15,6 +15,7 @@ from chaosops.evaluation.metrics import metric
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
 
 # Okabe and Ito's colours: told apart with any colour vision. Markers repeat the message.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -32,22 +33,19 @@ def require_matplotlib(instead: str = "pass --no-figures") -> None:
         raise MissingExtra("drawing figures", "matplotlib", "figures", instead) from None
 
 
-def new_canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """One empty drawing."""
+def new_canvas(
+    width: float, height: float, rows: int = 1, columns: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """Empty drawings, above each other or side by side."""
     require_matplotlib()
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(width, height), dpi=130, layout="constrained")
+    figure = plt.figure(figsize=(width, height), dpi=130, layout="constrained")
+    return figure, figure.subplots(rows, columns, sharex=rows > 1, squeeze=False).flatten().tolist()
 
 
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    figure, grid = plt.subplots(
-        1, columns, figsize=(5.4 * columns, 4.2), dpi=130, layout="constrained", squeeze=False
-    )
-    axes = list(grid[0])
+    figure, axes = new_canvas(5.4 * columns, 4.2, columns=columns)
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(axis="y", color="#dddddd", linewidth=0.8)
@@ -86,6 +84,19 @@ def _reach(row: Mapping[str, Any]) -> Sequence[float]:
     return row["reward_ci95"] or [row["mean_reward"]] * 2
 
 
+def _legend(figure: Figure, axis: Axes, title: str | None = None) -> Legend:
+    """Below the drawing: inside it some policy's line always passes through."""
+    handles, labels = axis.get_legend_handles_labels()
+    return figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=len(labels),
+        frameon=False,
+        title=title,
+    )
+
+
 def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Mean reward with its interval, and the share solved, by tier."""
     figure, (rewards, solved) = _canvas(2)
@@ -115,9 +126,7 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     for axis in (rewards, solved):
         axis.set_xticks(range(len(tiers)), tiers)
         axis.set_xlim(-0.4, len(tiers) - 0.6)
-    # Below the drawing: inside it some policy's line always passes through.
-    handles, labels = solved.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    _legend(figure, solved)
     return save_figure(figure, path)
 
 
@@ -144,18 +153,8 @@ def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     for axis in (caught, wolf):
         axis.set_ylim(-5, 108)
         axis.set_title("rogues caught, %", loc="left")
-    handles, labels = caught.get_legend_handles_labels()
-    if handles:
-        title = "stronger colour: harder tier"
-        legend = figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=len(labels),
-            frameon=False,
-            title=title,
-        )
-        for handle in legend.legend_handles:
+    if caught.get_legend_handles_labels()[0]:
+        for handle in _legend(figure, caught, "stronger colour: harder tier").legend_handles:
             if handle is not None:
                 handle.set_alpha(1)
     else:

@@ -10,14 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from chaosops.evaluation.metrics import VALIDATED, metric
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.packs import splits
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
 from chaosops.report.tables import OVERSIGHT_NOTE, aligned, markdown_table
+from chaosops.report.templating import templates
 from chaosops.training.recipe import ONLY_WITH, read_role_shares
 from chaosops.training.run_folder import METRICS
 from chaosops.training.validation import FIRST_SEED
@@ -33,18 +32,12 @@ def model_card(
     repo: str = "",
 ) -> str:
     """``failures`` None: no log of experiments was named."""
-    templates = Environment(
-        loader=PackageLoader("chaosops.report"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    templates.filters["json"] = json.dumps
+    environment = templates("chaosops.report", html=False)
+    environment.filters["json"] = json.dumps
     unseen = [name for name in splits() if name != run.recipe.split]
     played = {split for found in evaluations for split in found.manifest.get("splits", [])}
     shares = read_role_shares(run.recipe.role_shares)
-    return templates.get_template("model_card.md").render(
+    card = environment.get_template("model_card.md").render(
         run=run,
         evaluations=evaluations,
         failures=failures,
@@ -65,6 +58,7 @@ def model_card(
         costs=_costs(run),
         hashes=_hashes(run, evaluations),
     )
+    return card + "\n"
 
 
 def _validation(run: RunRecord) -> Mapping[str, Any] | None:

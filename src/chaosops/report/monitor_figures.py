@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from chaosops.evaluation.calibration import calibration_bins, expected_calibration_error
 from chaosops.evaluation.ranking import auroc, roc_points
 from chaosops.report.figures import _canvas, _style, save_figure
@@ -25,12 +27,10 @@ def roc_figure(curves: Curves, path: Path) -> Path:
     """Rogues caught against false alarms at every threshold, one curve a policy."""
     figure, axis = _unit_square("chance")
     for i, (policy, (scores, labels)) in enumerate(curves.items()):
-        area = auroc(scores, labels)
         points = roc_points(scores, labels)
         axis.plot(
-            [x for x, _ in points],
-            [y for _, y in points],
-            label=f"{policy}  {_shown(area)}",
+            *np.array(points).reshape(-1, 2).T,
+            label=f"{policy}  {_shown(auroc(scores, labels))}",
             linewidth=1.8,
             markersize=5,
             # A marker now and then, each policy at its own places: the curve is the message.
@@ -48,15 +48,13 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
     figure, axis = _unit_square("calibrated")
     for i, (policy, (probabilities, outcomes)) in enumerate(curves.items()):
         bins = calibration_bins(probabilities, outcomes)
-        x = [said for said, _, _ in bins]
-        y = [seen for _, seen, _ in bins]
-        error = expected_calibration_error(probabilities, outcomes)
+        x, y, counts = np.array(bins).reshape(-1, 3).T
         style = _style(i)
-        label = f"{policy}  {_shown(error)}"
+        label = f"{policy}  {_shown(expected_calibration_error(probabilities, outcomes))}"
         axis.plot(x, y, label=label, linewidth=1.6, markersize=4, **style)
         # Most judgements are near zero: without the halo a bin of three looks like one of 300.
-        areas = [1000 * count / len(probabilities) for _, _, count in bins]
-        halo = axis.scatter(x, y, s=areas, alpha=0.2, linewidths=0, color=style["color"])
+        sizes = 1000 * counts / len(probabilities)
+        halo = axis.scatter(x, y, s=sizes, alpha=0.2, linewidths=0, color=style["color"])
         halo.set_clip_on(False)
         halo.set_in_layout(False)
     axis.set_title("agents that were the rogue, by turn 3", loc="left")
@@ -78,10 +76,8 @@ def _unit_square(diagonal: str) -> tuple[Figure, Axes]:
     figure, (axis,) = _canvas(1)
     figure.set_size_inches(5.0, 5.0)
     axis.set_aspect("equal")
-    axis.set_xlim(-0.03, 1.03)  # a perfect monitor runs along the edge: keep the frame off it
-    axis.set_ylim(-0.03, 1.03)
-    axis.set_xticks(_TICKS)
-    axis.set_yticks(_TICKS)
+    # A perfect monitor runs along the edge: keep the frame off it.
+    axis.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=_TICKS, yticks=_TICKS)
     axis.plot([0, 1], [0, 1], color=_GREY, linewidth=0.9, linestyle=(0, (4, 3)), label=diagonal)
     return figure, axis
 
