@@ -64,7 +64,8 @@ def evaluate(
         return Results(_manifest(command, job, scenarios, statuses), in_order).sealed()
     statuses = {name: journal.status(name, of) for name, of in statuses.items()}
     manifest = _manifest(command, job, scenarios, statuses)
-    results = Results(manifest, in_order, journal.learned).sealed()
+    learned = {name: of for name, of in journal.learned.items() if of}
+    results = Results(manifest, in_order, learned).sealed()
     journal.finish(results)
     return results
 

@@ -96,7 +96,8 @@ def detect_leaks(
     draw: Callable[[str, Tier, int], Iterable[Sample]] = samples,
 ) -> dict[str, Any]:
     """The AUROC of every detector on the test split, for growing parts of the train split."""
-    _require_sklearn()
+    if find_spec("sklearn") is None:
+        raise MissingExtra("looking for leaks", "scikit-learn", "research")
     if not TIERS[tier].p_rogue:
         raise BadInput(f"tier {tier} has no rogues to give away; choose --tier medium or hard")
     known, unseen = list(draw("train", tier, train)), list(draw("test", tier, test))
@@ -140,8 +141,3 @@ def _text(sample: Sample, masked: bool) -> str:
 
 def _area(scores: Floats, wanted: Flags) -> float:
     return round(auroc(scores.tolist(), wanted.tolist()) or 0.0, 4)
-
-
-def _require_sklearn() -> None:
-    if find_spec("sklearn") is None:
-        raise MissingExtra("looking for leaks", "scikit-learn", "research")
