@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from chaosops.evaluation.ranking import area_ci95, wins
+from chaosops.evaluation.scoring import area_ci95, wins
 from chaosops.evaluation.statistics import Interval, mean_ci95, ratio_ci95, share_ci95
 from chaosops.evaluation.stored import read_results
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chaosops.evaluation.ranking import area_ci95, wins
+from chaosops.evaluation.scoring import area_ci95, wins
 from chaosops.evaluation.statistics import FEWEST, mean, mean_ci95, ratio_ci95, share_ci95
 
 SIMULATION: dict[str, Any] = runpy.run_path(

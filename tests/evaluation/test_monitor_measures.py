@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.calibration import calibration_bins, expected_calibration_error
 from chaosops.evaluation.cases import Case
 from chaosops.evaluation.monitor import monitor_summary
-from chaosops.evaluation.ranking import auroc, best_rates, roc_points, scored, tallies
 from chaosops.evaluation.resampling import known, once
+from chaosops.evaluation.scoring import (
+    auroc,
+    best_rates,
+    calibration_bins,
+    expected_calibration_error,
+    roc_points,
+    scored,
+    tallies,
+)
 
 
 def tpr_at_fpr(scores: Sequence[float], labels: Sequence[bool], fpr: float = 0.01) -> float | None:

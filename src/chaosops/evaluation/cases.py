@@ -15,8 +15,8 @@ from chaosops.core.actions import FlagRogue
 from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.evaluation.ranking import wins
 from chaosops.evaluation.resampling import Counts, Flags
+from chaosops.evaluation.scoring import wins
 from chaosops.packs import load_pack
 
 TURNS = (1, 2, 3)  # of Oversight; suspicion is ranked after each of them

@@ -26,15 +26,12 @@ from chaosops.roles.parse import parse_object
 _TOLERANCE = 1e-9
 
 
-def read_vectors(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_vectors(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """(where, episode) for every episode; a line that holds none is an error naming it."""
-    found = False
-    for where, content in _objects(path):
-        for episode in _episodes(where, content):
-            found = True
-            yield episode
+    found = [each for where, content in _objects(path) for each in _episodes(where, content)]
     if not found:
         raise BadInput(f"{path}: no episode in it; expected one JSON object a line")
+    return found
 
 
 def _objects(path: Path) -> Iterator[tuple[str, object]]:

@@ -23,8 +23,8 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
-from chaosops.evaluation.ranking import auroc
 from chaosops.evaluation.resampling import Flags, Floats
+from chaosops.evaluation.scoring import auroc
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.splits import TIERS

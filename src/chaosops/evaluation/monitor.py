@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chaosops.evaluation.calibration import BINS, bin_of, probable
 from chaosops.evaluation.cases import JUDGED, TURNS, Case, matched_wins, split_wins, top_suspicion
 from chaosops.evaluation.metrics import Metric
-from chaosops.evaluation.ranking import area, area_ci95, best_rates, tallies
 from chaosops.evaluation.resampling import (
     Counts,
     Flags,
@@ -25,6 +23,7 @@ from chaosops.evaluation.resampling import (
     ratio,
     sums,
 )
+from chaosops.evaluation.scoring import BINS, area, area_ci95, best_rates, bin_of, probable, tallies
 from chaosops.evaluation.statistics import Interval, mean, mean_ci95, ratio_ci95, share_ci95
 
 # Of fewer, one per cent is hardly an episode: where the threshold lies is then chance.

@@ -13,7 +13,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import JUDGED, matched_wins, told_of
 from chaosops.evaluation.metrics import VALIDATED, summarise
-from chaosops.evaluation.ranking import area
+from chaosops.evaluation.scoring import area
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy

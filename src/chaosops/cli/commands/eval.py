@@ -42,7 +42,7 @@ from chaosops.evaluation.results import (
 )
 from chaosops.packs import PACKS, read_tier
 from chaosops.policies.registry import default_policies
-from chaosops.report import figures, monitor_figures, tables
+from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
@@ -268,9 +268,9 @@ def report_figures(
         paths.append(figures.comparison_curve(summary, comparison))
         paths.append(figures.rogue_vs_mttr(summary, rogue))
         if monitors is not None:
-            paths.append(monitor_figures.roc_figure(monitors.roc_curves(), roc))
+            paths.append(figures.roc_figure(monitors.roc_curves(), roc))
             curves = monitors.calibration_curves()
-            paths.append(monitor_figures.calibration_figure(curves, calibration))
+            paths.append(figures.calibration_figure(curves, calibration))
     for warning in tables.warnings(results):
         print(warning, file=sys.stderr)
     if as_json:
