@@ -7,7 +7,7 @@ can reproduce is therefore compared apart from the chain.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from pathlib import Path
@@ -58,6 +58,9 @@ class Report:
     episodes: int = 0
     head: str | None = None
 
+    def tell(self, file: str, problems: Iterable[str]) -> None:
+        self.findings += [Finding(file, what) for what in problems]
+
     def to_wire(self) -> dict[str, Any]:
         return {
             "place": str(self.place),
@@ -83,7 +86,7 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     else:
         report.findings += journal_chain(*journal)
         report.findings += agreement(stored, journal)
-        report.findings += check_job(RESULTS_NAME, journal[0]["job"], stored[1])
+        report.tell(RESULTS_NAME, check_job(journal[0]["job"], stored[1]))
     if results := _verify_results(report, stored, progress):
         report.findings += _derived(folder, results, derive)
     return report
@@ -103,14 +106,14 @@ def _verify_results(report: Report, stored: Stored, progress: Progress) -> Resul
     manifest, lines = stored
     report.head = manifest["chain"].get("head")
     report.findings += results_chain(manifest, lines)
-    report.findings += check_manifest(RESULTS_NAME, manifest, lines)
+    report.tell(RESULTS_NAME, check_manifest(manifest, lines))
     episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
     if episodes is None:
         return None
     scenarios = [episode.scenario for episode in next(iter(episodes.values()), [])]
     for name, value in coverage(scenarios).items():
-        for found in islice(differences(manifest.get(name), value, (name,)), 1):
-            report.findings.append(Finding(RESULTS_NAME, f"the manifest's {found.words()}"))
+        changed = islice(differences(manifest.get(name), value, (name,)), 1)
+        report.tell(RESULTS_NAME, (f"the manifest's {found.words()}" for found in changed))
     return Results(manifest, episodes)
 
 
@@ -120,7 +123,7 @@ def _verify_stopped(report: Report, journal: Stored, progress: Progress) -> None
     report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
     report.head = str(lines[-1].get("chain")) if lines else first_link(job)
     report.findings += journal_chain(header, lines)
-    report.findings += check_stopped(JOURNAL_NAME, job, lines)
+    report.tell(JOURNAL_NAME, check_stopped(job, lines))
     known = {**job, "policies": statuses(job, lines)}
     _replay_all(report, JOURNAL_NAME, known, lines, progress)
 
@@ -128,17 +131,16 @@ def _verify_stopped(report: Report, journal: Stored, progress: Progress) -> None
 def verify_private(report: Report, secret: Secret) -> None:
     """Check that signature and seeds of a submission to a private split are those of the secret."""
     if results_file(report.place) is None:
-        report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
+        report.tell(report.place.name, [f"no {RESULTS_NAME}, so nothing signed"])
         return
     manifest, lines = read_results(report.place)
     problems = signature_problems(report.place, secret)
-    report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
     seeds = mapping_problems(manifest, lines, secret)
-    report.findings += [Finding(RESULTS_NAME, what) for what in seeds]
+    report.tell(SIGNATURE_NAME, problems)
+    report.tell(RESULTS_NAME, seeds)
     if not problems and not seeds:
-        report.notes.append(
-            f"signature and seeds are those of the secret sha256:{secret.commitment}"
-        )
+        known = f"signature and seeds are those of the secret sha256:{secret.commitment}"
+        report.notes.append(known)
 
 
 def verify_recording(path: Path) -> Report:
@@ -152,7 +154,7 @@ def verify_recording(path: Path) -> Report:
         report.findings += check_recording(path.name, content)
     status = manifest.get("policy_status")
     if status is not None:
-        report.findings += check_status(path.name, str(record.get("team")), status)
+        report.tell(path.name, check_status(str(record.get("team")), status))
     try:
         _, found = replay_record(path.name, record, status if isinstance(status, dict) else {})
     except BadInput as error:
