@@ -116,7 +116,10 @@ def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, floa
         raise BadInput("every episode has a rogue, or none has; draw more with --train and --test")
     found = {}
     for name, (pairs, masked) in READERS.items():
-        texts = [[_text(sample, masked) for sample in some] for some in (known, unseen)]
+        texts = [
+            [_NUMBER.sub("#", sample.prompt) if masked else sample.prompt for sample in some]
+            for some in (known, unseen)
+        ]
         found[name] = _area(_read(texts[0], truth, texts[1], pairs), wanted)
     counter = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)
     counter.fit(np.array([sample.counts for sample in known]), truth)
@@ -133,10 +136,6 @@ def _read(known: Sequence[str], truth: Flags, unseen: Sequence[str], pairs: bool
     bag = CountVectorizer(ngram_range=ngrams, min_df=3, token_pattern=r"[^\s:(),>]+")
     reader = LogisticRegression(solver="liblinear", C=0.03).fit(bag.fit_transform(known), truth)
     return np.asarray(reader.decision_function(bag.transform(unseen)), dtype=np.float64)
-
-
-def _text(sample: Sample, masked: bool) -> str:
-    return _NUMBER.sub("#", sample.prompt) if masked else sample.prompt
 
 
 def _area(scores: Floats, wanted: Flags) -> float:

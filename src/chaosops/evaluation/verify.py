@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, takewhile
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +224,7 @@ def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding
         elif name.endswith(".json"):
             yield from _json_differences(name, stored[name], json.loads(text))
         elif stored[name] != text:
-            words = _line_difference(stored[name].splitlines(), text.splitlines())
-            yield Finding(name, words)
+            yield Finding(name, _line_difference(stored[name], text))
 
 
 def _json_differences(name: str, recorded: str, content: Any) -> Iterator[Finding]:
@@ -257,13 +256,12 @@ def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
     return "", 0
 
 
-def _line_difference(recorded: Sequence[str], wanted: Sequence[str]) -> str:
-    for number in range(max(len(recorded), len(wanted))):
-        now, was = (of[number] if number < len(of) else "" for of in (wanted, recorded))
+def _line_difference(recorded: str, wanted: str) -> str:
+    lines = zip_longest(wanted.splitlines(), recorded.splitlines(), fillvalue="")
+    for number, (now, was) in enumerate(lines, 1):
         if now != was:
-            alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, was, strict=False))
-            first = len(list(alike))
-            start = max(0, first - 20)
-            pair = shown(now[start : first + 20]), shown(was[start : first + 20])
-            return f"line {number + 1}, column {first + 1} is {pair[0]}, recorded {pair[1]}"
+            first = next(i for i, (a, b) in enumerate(zip_longest(now, was)) if a != b)
+            near = slice(max(0, first - 20), first + 20)
+            words = f"{shown(now[near])}, recorded {shown(was[near])}"
+            return f"line {number}, column {first + 1} is {words}"
     return "ends of lines were changed"

@@ -6,8 +6,9 @@ Models write much of the text. It is escaped, and the page's policy forbids scri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
@@ -48,13 +49,6 @@ _STYLES = {
 }
 
 
-class Tile(NamedTuple):
-    label: str
-    value: str
-    note: str
-    style: str = ""
-
-
 def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
     environment = templates("chaosops.report")
     environment.filters |= {"signed": _signed, "count": count, "sign": _sign}
@@ -64,7 +58,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
-        tiles=_tiles(episode),
+        steps_with=partial(steps_with, episode),
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),
         turns=[_turn(turn, total) for turn, total in zip(episode.turns, so_far, strict=True)],
@@ -88,41 +82,6 @@ def _role_names(roles: Sequence[Role]) -> str:
     if len(roles) == len(Role):
         return "All four roles"
     return ", ".join(_ROLE_NAMES[role] for role in roles)
-
-
-def _tiles(episode: Episode) -> list[Tile]:
-    tiles = [
-        _rogue_tile(episode),
-        _mistakes("False flags", "false", steps_with(episode, "false_flag")),
-        _mistakes("Wrong fixes", "wrong", steps_with(episode, "wrong_fix")),
-    ]
-    if unknown := steps_with(episode, "unknown_flag"):
-        tiles.append(_mistakes("Flags on unknown agents", "lost", unknown))
-    if episode.exchanges:
-        read, written = episode.tokens_read, episode.tokens_written
-        unreadable = episode.unreadable_replies
-        again = f"{episode.retries} asked again"
-        style = "lost" if unreadable else ""
-        tiles += [
-            Tile("Unreadable replies", str(unreadable), again, style),
-            Tile("Tokens", f"{read + written:,}", f"{read:,} read · {written:,} written"),
-        ]
-    return tiles
-
-
-def _rogue_tile(episode: Episode) -> Tile:
-    if episode.rogue is None:
-        return Tile("Rogue", "none", "nobody to catch")
-    if when := steps_with(episode, "rogue_flagged"):
-        return Tile("Rogue", "caught", f"{episode.rogue}, step {when[0]}", "caught")
-    return Tile("Rogue", "not caught", episode.rogue, "false")
-
-
-def _mistakes(label: str, style: str, steps: Sequence[int]) -> Tile:
-    if not steps:
-        return Tile(label, "0", "none")
-    where = ", ".join(map(str, steps[:6])) + (", …" if len(steps) > 6 else "")
-    return Tile(label, str(len(steps)), f"step {where}", style)
 
 
 def _curve(so_far: Sequence[float]) -> dict[str, Any]:
