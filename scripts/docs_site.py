@@ -1,7 +1,7 @@
 """A hook of mkdocs: pages of the site that are kept outside docs/, and the links to them.
 
 Readers of the repository follow links between files; the site gets the same pages, and links to
-other files of the repository become plain text.
+other files of the repository become plain text. Examples in docstrings are shown as code.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import griffe
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +25,7 @@ OUTSIDE = {
 }
 PAGES = {source: page for page, source in OUTSIDE.items()}
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 
@@ -58,3 +60,19 @@ def _link(image: str, words: str, target: str, source: str) -> str:
     if page is None:
         return f"{words} (`{path}`)"
     return f"{image}[{words}]({page}{'#' if anchor else ''}{anchor})"
+
+
+class FencedExamples(griffe.Extension):
+    """mkdocstrings shows a doctest without a heading as a quotation; this makes it code."""
+
+    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring:
+            obj.docstring.value = fenced(obj.docstring.value)
+
+
+def fenced(docstring: str) -> str:
+    r"""
+    >>> fenced("Adds.\n\n>>> 1 + 1\n2")
+    'Adds.\n\n```pycon\n>>> 1 + 1\n2\n```'
+    """
+    return EXAMPLE.sub(lambda found: f"```pycon\n{found.group()}\n```", docstring)

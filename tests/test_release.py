@@ -75,7 +75,12 @@ def test_the_wheel_works_outside_the_repository(installed: Path, tmp_path: Path)
     assert Path(where.strip()).is_relative_to(installed)
     assert VERSION in python("-m", "chaosops", "--version")
     shown = python("-m", "chaosops", "demo")
-    assert "OVERSIGHT FLAGS" in shown.upper() or "trained" in shown
+    assert "random against trained" in shown
+    assert "\n| trained" in shown
+
+
+def test_links_and_examples_are_rewritten_for_the_site(tmp_path: Path) -> None:
+    run("-m", "doctest", str(ROOT / "scripts" / "docs_site.py"), cwd=tmp_path)
 
 
 def test_the_site_builds_without_a_dead_link(tmp_path: Path) -> None:

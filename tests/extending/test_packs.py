@@ -1,4 +1,4 @@
-"""One file adds a failure, a mechanism or a fleet agent; one folder adds a pack.
+"""One file adds a failure; a row, a mechanism or a fleet agent; one folder, a pack.
 
 Each test really adds one to a copy of the sources and plays it there.
 """
@@ -17,61 +17,37 @@ FAILURE = '''
 from chaosops.core.actions import Scale
 from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
-from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
+from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
-class AaaSessionsFull(Failure):
-    id = "aaa_sessions_full"
+class SessionsFull(Failure):
     broken = {"auth": Health.CRITICAL}
     fix = Scale("auth", 5)
     symptoms = Symptoms(
-        logs=(Line("auth", "ERROR", ("no room for another login", "login {n} turned away")),),
-        alerts=(Line("auth", "page", ("logins turned away",)),),
+        logs={"auth ERROR": ("no room for another login", "login {n} turned away")},
+        alerts={"auth page": ("logins turned away",)},
         strain={"auth": Strain(91, 900, 41, 700, 400)},
     )
-
-
-FAILURE = AaaSessionsFull()
 '''
 
-MECHANISM = '''
-"""A tracing level that floods a service."""
+MECHANISM = """
+    Mechanism(  # A tracing level that floods a service.
+        id="aaa_trace_flood",
+        attribute="trace_level",
+        harmful=1,
+        values=(10, 60),
+        agents=("config_manager", "deploy_bot"),
+        strikes=("api", "edge"),
+        effect=Modifiers(capacity=0.3, errors=0.2),
+        remedy=Rollback,
+        logs=("{n} spans dropped", "exporter falls behind"),
+    ),
+"""
 
-from chaosops.core.actions import Rollback
-from chaosops.packs.arena.mechanism import Mechanism, Modifiers
-
-MECHANISM = Mechanism(
-    id="aaa_trace_flood",
-    attribute="trace_level",
-    harmful=1,
-    values=(10, 60),
-    agents=("config_manager", "deploy_bot"),
-    strikes=("api", "edge"),
-    effect=Modifiers(capacity=0.3, errors=0.2),
-    remedy=Rollback,
-    logs=("{n} spans dropped", "exporter falls behind"),
-)
-'''
-
-AGENT = '''
-"""Sets the number of replicas by the time of day."""
-
-from chaosops.packs.arena.agent import FleetAgent
-
-
-def lean(util: float) -> int:
-    """Which way this agent moves things at a given utilisation of the service."""
-    return 1 if util > 0.5 else -1
-
-
-AGENT = FleetAgent(
-    kind="aaa_night_watch",
-    attributes=("replicas", "cert_days"),
-    lean=lean,
-    reason="schedule at util {util}%",
-    duty="leak",
-)
-'''
+AGENT = """
+    # Sets the number of replicas by the time of day.
+    FleetAgent("aaa_night_watch", ("replicas", "cert_days"), "leak", "schedule at util {util}%", 1),
+"""
 
 PLAYED = """
 from chaosops import Env, Team, load_policy, make_scenario, play
@@ -106,8 +82,9 @@ print(episode.resolved, causes[0][-1], len(causes[1]), len(served), "aaa_session
 """) == "True aaa_sessions_full 9 9 False"  # fmt: skip
 
 
-def test_a_mechanism_is_one_file(checkout: Checkout, shipped: str) -> None:
-    checkout.write("packs/arena/mechanisms/aaa_trace_flood.py", MECHANISM)
+def test_a_mechanism_is_one_row(checkout: Checkout, shipped: str) -> None:
+    empty = "_ADDED: tuple[Mechanism, ...] = ("
+    checkout.edit("packs/arena/mechanisms.py", empty, empty + MECHANISM)
     assert len(checkout.touched()) == 1
     assert fingerprint(checkout) == shipped
     _plays_extra(checkout, "aaa_trace_flood")
@@ -117,8 +94,9 @@ print(env.cause, env.world.public.rules.causes[-1], Env(make_scenario(split="tes
 """).startswith("aaa_trace_flood aaa_trace_flood ")  # fmt: skip
 
 
-def test_a_fleet_agent_is_one_file(checkout: Checkout, shipped: str) -> None:
-    checkout.write("packs/arena/agents/aaa_night_watch.py", AGENT)
+def test_a_fleet_agent_is_one_row(checkout: Checkout, shipped: str) -> None:
+    empty = "_ADDED: tuple[FleetAgent, ...] = ("
+    checkout.edit("packs/arena/agents.py", empty, empty + AGENT)
     assert len(checkout.touched()) == 1
     assert fingerprint(checkout) == shipped
     _plays_extra(checkout, "aaa_night_watch")

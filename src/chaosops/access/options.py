@@ -5,48 +5,36 @@ from __future__ import annotations
 import ipaddress
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from chaosops.access.gate import Access
 from chaosops.access.origins import SPACE_VARIABLE, read_host, read_origin
-from chaosops.access.tokens import VARIABLE, read_token
+from chaosops.access.tokens import read_token
 from chaosops.core.errors import BadInput
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 
 
-def _option(default: Any, help_text: str) -> Any:
-    return field(default=default, metadata={"help": help_text})
-
-
 @dataclass(frozen=True)
 class AccessOptions:
-    """A field is an option of ``chaosops serve``; a tuple may be given several times."""
+    """A field is an option of ``chaosops serve``; a tuple may be given several times.
 
-    request_timeout: float = _option(
-        10.0, "seconds for a whole request to arrive, headers and body"
-    )
-    public_host: tuple[str, ...] = _option(
-        (),
-        "a name by which clients call this server; repeatable, * for any (always known: "
-        "localhost and plain addresses)",
-    )
-    allow_origin: tuple[str, ...] = _option(
-        (), "a site whose pages may use this server, such as https://example.org; repeatable"
-    )
-    trusted_proxy: tuple[str, ...] = _option(
-        (),
-        "whose X-Forwarded-For tells a client's address: an address, a network, or 'private' "
-        "for all private networks; repeatable",
-    )
-    token: str | None = _option(
-        None,
-        "ask for this bearer token; others see it in the process list, so prefer "
-        f"{VARIABLE} in the environment or --token-file",
-    )
-    token_file: Path | None = field(default=None, metadata={"help": "a file that holds the token"})
+    Attributes:
+        request_timeout: seconds for a whole request to arrive, headers and body
+        public_host: a name by which clients call this server, * for any; repeatable
+        allow_origin: a site whose pages may use this server, like https://example.org; repeatable
+        trusted_proxy: whose X-Forwarded-For is believed: an address, a network, private; repeatable
+        token: ask for this bearer token; CHAOSOPS_TOKEN and --token-file hide it from other users
+        token_file: a file that holds the token
+    """
+
+    request_timeout: float = 10.0
+    public_host: tuple[str, ...] = ()
+    allow_origin: tuple[str, ...] = ()
+    trusted_proxy: tuple[str, ...] = ()
+    token: str | None = None
+    token_file: Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.request_timeout <= 600:

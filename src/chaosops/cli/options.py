@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import nan, ulp
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from cyclopts import Parameter, Token
 
 from chaosops.access.tokens import VARIABLE
 from chaosops.core import vocabulary
+from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.packs import (
     DEFAULT_PACK,
@@ -24,123 +26,82 @@ from chaosops.packs import (
 from chaosops.policies.registry import MODEL_FORMS, registered
 
 _MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
-_CLASSIC = load_pack(DEFAULT_PACK)
-ROLES = tuple(role.value for role in vocabulary.Role)
-TIERS = tuple(tier.value for tier in vocabulary.Tier)
 
 
-def _reader(read: Callable[[str], Any]) -> Callable[[Any, Sequence[Token]], Any]:
-    return lambda kind, tokens: read(tokens[-1].value)
-
-
-def whole(least: int, most: int = _MOST, **more: Any) -> Parameter:
-    """A whole number in a range."""
-
-    def read(text: str) -> int:
+def _within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
+    def convert(kind: Any, tokens: Sequence[Token]) -> float:
+        text = tokens[-1].value
         try:
-            value = int(text)
+            value = read(text)
         except ValueError:
-            value = least - 1
+            value = nan
         if not least <= value <= most:
-            raise ValueError(
-                f"expected a whole number from {least} to {most}, got {_short(text)!r}"
-            )
+            raise ValueError(f"expected {expected}, got {text!r:.60}")
         return value
 
-    return Parameter(converter=_reader(read), **more)
+    return Parameter(converter=convert)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
+def whole(least: int, most: int = _MOST) -> Parameter:
+    return _within(int, least, most, f"a whole number from {least} to {most}")
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 3600:
-        raise ValueError(f"expected seconds from 0 to 3600, got {_short(text)!r}")
-    return value
-
-
-def _some_seconds(text: str) -> float:
-    value = _seconds(text)
-    if value == 0:
-        raise ValueError("expected more than 0 seconds")
-    return value
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def _names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
+    return tuple(name.strip() for name in tokens[-1].value.split(",") if name.strip())
 
 
 Seed = Annotated[int, whole(0, 2**63 - 1)]
 Count = Annotated[int, whole(1)]
-Seconds = Annotated[float, Parameter(converter=_reader(_seconds))]
-SomeSeconds = Annotated[float, Parameter(converter=_reader(_some_seconds))]
-Names = Annotated[tuple[str, ...], Parameter(converter=_reader(_names), metavar="A,B")]
-Pack = Annotated[
-    str | None,
-    Parameter(
-        choices=PACKS, help="a family of incidents", show_default=f"the split's, or {DEFAULT_PACK}"
-    ),
-]
-Tier = Annotated[str, Parameter(name=["--tier", "--difficulty"], choices=TIERS, help="how hard")]
-Split = Annotated[
-    str | None,
-    Parameter(help=f"of the arena pack: {', '.join(splits())}", show_default="test"),
-]
-Json = Annotated[bool, Parameter(help="print JSON")]
-NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
+Seconds = Annotated[float, _within(float, 0, 3600, "seconds from 0 to 3600")]
+SomeSeconds = Annotated[float, _within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
+Names = Annotated[tuple[str, ...], Parameter(converter=_names, metavar="A,B")]
+Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]
 Folder = Annotated[Path, Parameter(metavar="FOLDER")]
 CommandLine = Annotated[str, Parameter(parse=False)]  # what was typed, for manifests
-Policy = Annotated[
-    str,
-    Parameter(
-        help=f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)}); or a team such as "
-        "oversight=local:smollm2,others=heuristic"
-    ),
+Pack = Annotated[str | None, Parameter(choices=PACKS, help="a family of incidents")]
+Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="how hard")]
+Split = Annotated[
+    str | None, Parameter(help=f"of the arena pack: {', '.join(splits())}", show_default="test")
 ]
+Json = Annotated[bool, Parameter(help="print JSON")]
+NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
+_POLICIES = f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)})"
+_TEAM = "or a team such as oversight=local:smollm2,others=heuristic"
+Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
+PolicySeed = Annotated[Seed, Parameter(help="for what the policy draws")]
 Url = Annotated[str, Parameter(help="of the server: http://HOST:PORT")]
 ServerToken = Annotated[
-    Path | None,
-    Parameter(
-        metavar="FILE",
-        help=f"holds the token of a server that asks for one (default: ${VARIABLE})",
-    ),
+    File | None,
+    Parameter(help=f"holds the token of a server that asks for one [default: ${VARIABLE}]"),
 ]
-SecretFile = Annotated[
-    Path,
-    Parameter(metavar="FILE", help="with the secret of evaluation mode, from chaosops secret"),
-]
+SecretFile = Annotated[File, Parameter(help="the secret of evaluation mode, from chaosops secret")]
 ResultsFolder = Annotated[
-    Path,
-    Parameter(
-        metavar="FOLDER",
-        help="with the submissions of evaluation mode; their results are written there",
-    ),
+    Folder, Parameter(help="submissions of evaluation mode and their results")
 ]
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class ScenarioOptions:
-    """Which episode to play. What is None gets the default of ``make_scenario``."""
+    """Which episode to play. What is None gets the default of ``make_scenario``.
 
-    pack: Pack = None
+    Attributes:
+        max_steps: limit [default: the tier's]
+    """
+
+    pack: Annotated[Pack, Parameter(show_default=f"the split's, or {DEFAULT_PACK}")] = None
     scenario: Annotated[
         str | None,
         Parameter(
-            help=f"of the classic pack: {', '.join(_CLASSIC.failures())}",
-            show_default=_CLASSIC.default_failure,
+            help=f"of the classic pack: {', '.join(load_pack(DEFAULT_PACK).failures())}",
+            show_default=load_pack(DEFAULT_PACK).default_failure,
         ),
     ] = None
     split: Split = None
-    tier: Tier = DEFAULT_TIER.value
+    tier: Tier = DEFAULT_TIER
     seed: Seed = DEFAULT_SEED
-    max_steps: Annotated[int | None, whole(1, show_default="the tier's limit")] = None
+    max_steps: Count | None = None
 
     def chosen(self) -> Scenario:
         return make_scenario(
@@ -154,3 +115,23 @@ class ScenarioOptions:
 
 
 PLAYED = ScenarioOptions()
+
+
+def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    """
+    >>> pairs(["A=B", "c=d=e"], "--env")
+    {'A': 'B', 'c': 'd=e'}
+    """
+    found = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not name or "=" not in text:
+            raise BadInput(f"{option} {text!r}: write NAME=VALUE")
+        found[name.strip()] = value
+    return found
+
+
+def recipe_settings(texts: Sequence[str]) -> dict[str, str]:
+    """What ``--set`` replaces in a recipe."""
+    named = pairs(texts, "--set")
+    return {name.replace("-", "_"): value.strip() for name, value in named.items()}

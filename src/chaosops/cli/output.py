@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import codecs
+import io
 import json
 import sys
 import unicodedata
@@ -47,8 +48,14 @@ def print(
     builtins.print(printable(text), end=end, file=file, flush=flush)
 
 
-def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1))
+def note(line: str) -> None:
+    """To stderr: stdout is the result."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def print_result(value: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """The result as data or in words."""
+    print(json.dumps(value, indent=1) if as_json else "\n".join(lines))
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -68,22 +75,16 @@ def open_console(*, stderr: bool = False) -> Console:
 def prepare_streams() -> None:
     """What the terminal cannot show is spelled in ASCII; what it sends is read in any case."""
     open_closed_streams()
-    for stream in (sys.stdout, sys.stderr):
-        _set_errors(stream, _ERRORS)
-    _set_errors(sys.stdin, "replace")
-
-
-def _set_errors(stream: object, errors: str) -> None:
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors=errors)
+    wanted = ((sys.stdout, _ERRORS), (sys.stderr, _ERRORS), (sys.stdin, "replace"))
+    for stream, errors in wanted:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=errors)
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    found = (_spell(char) for char in error.object[error.start : error.end])
-    return "".join(found), error.end
+    return "".join(map(_spell, error.object[error.start : error.end])), error.end
 
 
 def _spell(char: str) -> str:

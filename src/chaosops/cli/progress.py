@@ -2,54 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import timedelta
 
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Task, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from chaosops.cli.output import open_console, print
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from chaosops.cli.output import note, open_console
 
 EVERY_S = 5.0
-
-
-@dataclass
-class _Task:
-    """``total`` is None where the end is not known."""
-
-    done: float = 0
-    total: float | None = None
-    note: str = ""
-    began: float = field(default_factory=time.monotonic)
-    first: float | None = None  # how much was done when counting began
-
-    def in_words(self, unit: str) -> str:
-        spent = time.monotonic() - self.began
-        words = []
-        if self.total is not None:
-            words.append(f"{self.done:,.0f} of {self.total:,.0f} {unit}")
-        words.append(f"{clock(spent)} so far")
-        gained = self.done - (self.first or 0)
-        if self.total is not None and gained > 0:
-            left = clock((self.total - self.done) * spent / gained)
-            words += [f"{gained / spent:.3g}/s", f"{left} left"]
-        return ", ".join([*words, self.note] if self.note else words)
-
-
-def clock(seconds: float) -> str:
-    """
-    >>> clock(3725), clock(59.6)
-    ('1:02:05', '1:00')
-    """
-    whole = round(seconds)
-    hours = f"{whole // 3600}:{whole // 60 % 60:02}" if whole >= 3600 else f"{whole // 60}"
-    return f"{hours}:{whole % 60:02}"
 
 
 class Progress:
@@ -57,16 +18,25 @@ class Progress:
 
     def __init__(self, unit: str = "episodes") -> None:
         self._unit = unit
-        self._tasks: dict[str, _Task] = {}
-        self._current = ""
+        self._tasks: dict[str, Task] = {}
+        self._current: Task | None = None
         self._stopped = threading.Event()
-        self._ids: dict[str, TaskID] = {}
-        console = open_console(stderr=True)
-        self._bar = _bar(console) if console.is_terminal else None
         self._lines = threading.Thread(target=self._print_lines, daemon=True)
+        self._bar = Bar(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("{task.fields[detail]}", markup=False),
+            console=open_console(stderr=True),
+            transient=True,
+            redirect_stdout=False,  # it would follow the bar to stderr
+            speed_estimate_period=3600,  # an episode of a large model takes minutes
+        )
+        self._on_terminal = self._bar.console.is_terminal
 
     def __enter__(self) -> Progress:
-        if self._bar:
+        if self._on_terminal:
             self._bar.start()
         else:
             self._lines.start()
@@ -74,45 +44,41 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         self._stopped.set()
-        if self._bar:
+        if self._on_terminal:
             self._bar.stop()
         else:
             self._lines.join()
 
-    def update(self, name: str, done: float, total: float | None, note: str = "") -> None:
-        task = self._tasks.setdefault(name, _Task())
-        if task.first is None and total is not None:
-            task.first, task.began = done, time.monotonic()
-        task.done, task.total, task.note = done, total, note
-        before, self._current = self._current, name
-        if self._bar:
-            if before != name and before in self._ids and self._tasks[before].total is None:
-                self._bar.update(self._ids[before], visible=False)
-            if name not in self._ids:
-                self._ids[name] = self._bar.add_task(name, total=total, note="")
-            self._bar.update(self._ids[name], completed=done, total=total, note=note)
+    def update(self, name: str, done: float, total: float | None, detail: str = "") -> None:
+        """``total`` is None where the end is not known."""
+        if name not in self._tasks:
+            self._bar.add_task(name, total=total, detail="")
+            self._tasks[name] = self._bar.tasks[-1]
+        if self._current and self._current.total is None:
+            self._bar.update(self._current.id, visible=False)
+        self._current = task = self._tasks[name]
+        self._bar.update(task.id, completed=done, total=total, detail=detail, visible=True)
 
     def say(self, line: str) -> None:
         """A line that stays."""
-        if self._bar:
+        if self._on_terminal:
             self._bar.console.print(line, highlight=False, markup=False)
         else:
-            print(line, file=sys.stderr, flush=True)
+            note(line)
 
     def _print_lines(self) -> None:
         while not self._stopped.wait(EVERY_S):
-            if task := self._tasks.get(self._current):
-                self.say(f"{self._current}: {task.in_words(self._unit)}")
+            if self._current:
+                note(f"{self._current.description}: {self._in_words(self._current)}")
+
+    def _in_words(self, task: Task) -> str:
+        words = [f"{_clock(task.elapsed or 0)} so far"]
+        if task.total is not None:
+            words.insert(0, f"{task.completed:,.0f} of {task.total:,.0f} {self._unit}")
+        if task.speed and task.time_remaining is not None:
+            words += [f"{task.speed:.3g}/s", f"{_clock(task.time_remaining)} left"]
+        return ", ".join(filter(None, [*words, task.fields["detail"]]))
 
 
-def _bar(console: Console) -> Bar:
-    return Bar(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.fields[note]}", markup=False),
-        console=console,
-        transient=True,
-        redirect_stdout=False,  # it would follow the bar to stderr
-    )
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))

@@ -20,8 +20,7 @@ class Rulebook:
     ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
     come from a company's documents; a pack may leave them out. ``calls`` is None where a company
     has a call graph that the role does not see. ``layout`` names the layout of prompts and
-    menus, and the scripts that can play them. On the wire it may be missing; then a call graph
-    tells the two layouts that ship apart.
+    menus, and the scripts that can play them.
     """
 
     def __init__(
@@ -31,20 +30,19 @@ class Rulebook:
         causes: tuple[str, ...],
         verbs: Mapping[Role, tuple[str, ...]],
         replica_choices: tuple[int, ...],
+        layout: str,
         calls: tuple[tuple[str, tuple[str, ...]], ...] | None = (),
         limits_pct: tuple[tuple[str, int], ...] = (),
-        layout: str | None = None,
     ) -> None:
         self.services = services
         self.agents = agents
         self.causes = causes
         self.verbs = {role: tuple(verbs[role]) for role in Role}
         self.replica_choices = replica_choices
+        self.layout = layout
+        self.hides_calls = calls is None
         self.calls = dict(calls or ())
-        self.is_company = calls is None or bool(calls)
         self.limits_pct = dict(limits_pct)
-        self.named_layout = layout
-        self.layout = layout or ("arena" if self.is_company else "classic")
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
         self._written = (
             services,
@@ -52,9 +50,9 @@ class Rulebook:
             causes,
             self.verbs,
             replica_choices,
+            layout,
             calls,
             limits_pct,
-            layout,
         )
         self._hash = hash((services, agents, causes, self._allowed, calls))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
@@ -74,13 +72,13 @@ class Rulebook:
         """The part of the rules that belongs to what a role sees or acts on. ``sees`` are its
         channels in the visibility table."""
         if role not in self.known:
-            services, agents, causes, verbs, replicas, calls, limits_pct, layout = self._written
+            services, agents, causes, verbs, replicas, layout, calls, limits_pct = self._written
             if "health" not in sees:
                 services = services if self.names(role, "service") else ()
-                calls = None if self.is_company else calls
+                calls = None if calls else calls
             if "trace" not in sees:
                 agents, limits_pct = (), ()
-            known = Rulebook(services, agents, causes, verbs, replicas, calls, limits_pct, layout)
+            known = Rulebook(services, agents, causes, verbs, replicas, layout, calls, limits_pct)
             known.known[role] = self.known[role] = known
         return self.known[role]
 

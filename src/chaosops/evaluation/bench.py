@@ -56,11 +56,12 @@ def bench(seconds: float = 1.0, pack: str = DEFAULT_PACK) -> dict[str, Any]:
 
 
 def bench_scenarios(pack: str) -> list[Scenario]:
-    """Every classic scenario; in the arena, companies of ten services."""
-    if not load_pack(pack).splits:
+    """Every failure; of a pack with splits, companies of ten services."""
+    loaded = load_pack(pack)
+    if not loaded.splits:
         return scenarios("full", pack=pack, seeds=20)
     tiers = [Tier.MEDIUM, Tier.HARD]
-    drawn = scenarios(pack=pack, split="train", tiers=tiers, seeds=400)
+    drawn = scenarios(pack=pack, split=loaded.training_split, tiers=tiers, seeds=400)
     return [s for s in drawn if len(Env(s).world.public.rules.services) == 10]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 
 MATRICES = ("full", "published")
 SEEDS_PER_FAILURE = 5
@@ -45,7 +45,9 @@ def scenarios(
         raise BadInput(f"the first seed must be 0 or more, got {seed_start}")
     if loaded.splits:
         if matrix != "full":
-            raise BadInput(f"matrix '{matrix}' is of the classic pack; {pack} takes seeds alone")
+            raise BadInput(
+                f"matrix '{matrix}' is of the {DEFAULT_PACK} pack; {pack} takes seeds alone"
+            )
         return [
             make_scenario(pack=pack, split=split, tier=tier, seed=seed)
             for tier in tiers

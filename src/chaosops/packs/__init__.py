@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import secrets
 from importlib import import_module
-from pkgutil import iter_modules
 
 from chaosops.core.dice import Dice, key_of
+from chaosops.core.discovery import modules_in
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
@@ -24,14 +24,8 @@ DEFAULT_SEED = 42
 FRESH_SEEDS = 2**31
 
 
-def _found() -> tuple[str, ...]:
-    # The packs that ship come first, so that another pack cannot take over a split's name.
-    shipped = (DEFAULT_PACK, GENERATED_PACK)
-    folders = sorted(info.name for info in iter_modules(__path__) if info.ispkg)
-    return (*shipped, *(name for name in folders if name not in shipped))
-
-
-PACKS = _found()
+# The packs that ship come first, so that another pack cannot take over a split's name.
+PACKS = modules_in(__path__, (DEFAULT_PACK, GENERATED_PACK))
 
 
 def load_pack(name: str) -> Pack:
@@ -50,15 +44,18 @@ def splits() -> dict[str, str]:
     return found
 
 
+def training_splits() -> list[str]:
+    return [pack.training_split for pack in map(load_pack, PACKS) if pack.splits]
+
+
 def require_trainable(split: str) -> None:
     """Trainers ask this before they draw from a split."""
     if split not in splits():
         raise UnknownName("split", split, splits())
-    trainable = [load_pack(pack).training_split for pack in PACKS]
-    if split not in trainable:
+    if split not in training_splits():
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
-            f"allowed: {', '.join(filter(None, trainable))}"
+            f"allowed: {', '.join(training_splits())}"
         )
 
 

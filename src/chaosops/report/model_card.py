@@ -12,7 +12,7 @@ from typing import Any
 
 from chaosops.evaluation.metrics import VALIDATED, metric
 from chaosops.evaluation.monitor import MONITOR_METRICS
-from chaosops.packs import splits
+from chaosops.packs import DEFAULT_PACK, splits
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
 from chaosops.report.tables import OVERSIGHT_NOTE, aligned, markdown_table
@@ -43,6 +43,8 @@ def model_card(
         failures=failures,
         repo=repo,
         version=VERSION,
+        pack=splits()[run.recipe.split],
+        default_pack=DEFAULT_PACK,
         aligned=aligned,
         table=markdown_table,
         monitor_metrics=MONITOR_METRICS,

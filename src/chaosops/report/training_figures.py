@@ -19,6 +19,7 @@ CURVES = {
     "worth": "mean reward of a reply",  # the name in runs of older versions
 }
 
+LINE_STYLES = ("-", "--", ":")  # one for each pack
 _MEMORY = 0.95  # of the running mean
 
 
@@ -91,9 +92,11 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     figure, (lost, gained) = new_canvas(8, 7, rows=2)
     _mark_tiers(lost, updates)
     kind = next(kind for kind in CURVES if kind in updates[0])
-    for name, points in sorted(_smooth(updates, kind).items()):
+    curves = sorted(_smooth(updates, kind).items())
+    packs = list(dict.fromkeys(name.rpartition(" ")[0] for name, _ in curves))
+    for name, points in curves:
         pack, _, role = name.rpartition(" ")
-        dash = "--" if pack == "classic" else "-"
+        dash = LINE_STYLES[packs.index(pack) % len(LINE_STYLES)]
         colour = COLOURS[list(Role).index(Role(role))]
         lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
     lost.set_ylabel(CURVES[kind])

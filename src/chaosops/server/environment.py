@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from chaosops.core.episode import Turn
 from chaosops.core.errors import ChaosOpsError
+from chaosops.packs import training_splits
 from chaosops.server.episode import ServedEpisode, observation, state_of
 from chaosops.server.mistakes import mistakes_logged
 from chaosops.server.openenv_core import Environment, EnvironmentMetadata
@@ -135,8 +136,11 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
         return EnvironmentMetadata(name="chaosops", description=_DESCRIPTION, version=VERSION)
 
     def list_splits(self) -> list[dict[str, str]]:
-        """Only ``train`` is for training and for choosing a checkpoint."""
-        return [{"name": name, "type": "train" if name == "train" else "test"} for name in splits()]
+        """Those of type ``train`` are for training and for choosing a checkpoint."""
+        trainable = training_splits()
+        return [
+            {"name": name, "type": "train" if name in trainable else "test"} for name in splits()
+        ]
 
     def num_tasks(self, split: str) -> int:
         return count_tasks(split)

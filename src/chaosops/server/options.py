@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
-from chaosops.packs import make_scenario
+from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, PACKS, make_scenario
 from chaosops.policies.llm.formats import load_format
 from chaosops.server.tasks import task
 from chaosops.server.wording import in_one_line
@@ -24,10 +24,14 @@ PARTS: tuple[Part, ...] = get_args(Part)
 class EpisodeOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    pack: str | None = Field(default=None, description="classic or arena")
-    scenario: str | None = Field(default=None, description="a classic failure; drawn if left out")
+    pack: str | None = Field(default=None, description=" or ".join(PACKS))
+    scenario: str | None = Field(
+        default=None, description=f"a {DEFAULT_PACK} failure; drawn if left out"
+    )
     tier: str | None = Field(default=None, description="easy, medium or hard (the default)")
-    split: str | None = Field(default=None, description="of the arena; train if left out")
+    split: str | None = Field(
+        default=None, description=f"of the {GENERATED_PACK}; train if left out"
+    )
     seed: int | None = Field(default=None, ge=0, lt=2**63, description="drawn if left out")
     max_steps: int | None = Field(default=None, ge=1, le=MAX_STEPS)
     format: str = Field(default="json", description="of the prompt and of replies: json or menu")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from chaosops import packs
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import PACKS, load_pack
 
 SEEDS_A_TIER = 100_000
 MOST_AT_ONCE = 1_000
@@ -18,7 +18,8 @@ _TIERS = tuple(Tier)
 
 def splits() -> dict[str, str]:
     """Split -> its pack. A pack without splits is one."""
-    return {split: pack for pack in PACKS for split in (load_pack(pack).splits or (pack,))}
+    whole = {pack: pack for pack in packs.PACKS if not packs.load_pack(pack).splits}
+    return whole | packs.splits()
 
 
 def count_tasks(split: str) -> int:

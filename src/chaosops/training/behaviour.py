@@ -32,7 +32,7 @@ class Behaviour:
     def play(self, rollout: Rollout, choices: list[Action]) -> None:
         """Play one turn."""
         dice, view = self._dice, rollout.env.view
-        if self._misled and view.rules.is_company and (action := self._mistake(view, choices)):
+        if self._misled and (action := self._mistake(view, choices)):
             rollout.env.play(Decision(action))
             return
         draw = dice.unit()
@@ -49,7 +49,10 @@ class Behaviour:
         rollout.env.play(Decision(action))
 
     def _mistake(self, view: RoleView, choices: list[Action]) -> Action | None:
-        """Name a random cause, or repair the cause that was named."""
+        """Name a random cause, or repair the cause that was named. Where the Developer can name
+        causes too, nobody is misled."""
+        if view.rules.may(Role.DEV, "identify_root_cause"):
+            return None
         named = diagnosis(view)
         if view.role is Role.SRE and named is None:
             return self._dice.pick([a for a in choices if isinstance(a, IdentifyRootCause)])

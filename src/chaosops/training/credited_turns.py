@@ -29,7 +29,7 @@ from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, rea
 from chaosops.training.seeds import seed_of
 
 TURNS = 14  # of an episode: later turns repeat the earlier ones
-_CLASSIC_TURNS = 0.7  # share of the turns that are used, for every role
+_NAMED_FAILURE_TURNS = 0.7  # share of the turns that are used, for every role
 
 
 class CreditedTurn(NamedTuple):
@@ -80,7 +80,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
         if env.over:
             break
         choices = menu(env.view)
-        share = _CLASSIC_TURNS if scenario.pack == DEFAULT_PACK else shares[env.role]
+        share = _NAMED_FAILURE_TURNS if scenario.failure else shares[env.role]
         if dice.unit() < share:
             turn = credit_turn(env, choices, oracle, recipe)
             if turn is not None:
@@ -108,13 +108,14 @@ def credit_turn(
 
 def follow_ups_of(env: Env, choices: dict[str, Action], continuation: Team) -> dict[str, FollowUp]:
     """The actions whose return depends on a later turn: an audit, on Oversight's next turn; a
-    message of the SRE, on the Developer's."""
+    message of the SRE, on the Developer's, who in some packs cannot name causes."""
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
         return {
             label: _follow_up(env, a, continuation, Role.OVERSIGHT) for label, a in audits.items()
         }
-    if env.role is not Role.SRE or not env.view.rules.is_company:
+    finds_out_alone = env.view.rules.may(Role.DEV, "identify_root_cause")
+    if env.role is not Role.SRE or finds_out_alone:
         return {}
     follow_ups = {}
     returns: Mapping[str, float] | None = None

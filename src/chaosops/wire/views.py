@@ -66,16 +66,22 @@ def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
 def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
     """``calls`` is None where there is a call graph and this role does not see it."""
     calls = {caller: list(callees) for caller, callees in rules.calls.items()}
+    shown = None if rules.hides_calls else calls
     return {
         "services": list(rules.services),
         "agents": list(rules.agents),
         "causes": list(rules.causes),
         "verbs": {role.value: list(verbs) for role, verbs in rules.verbs.items()},
         "replica_choices": list(rules.replica_choices),
-        "calls": None if rules.is_company and not calls else calls,
+        "calls": shown,
         "limits_pct": dict(rules.limits_pct),
-        **({"layout": rules.named_layout} if rules.named_layout else {}),
+        **({} if rules.layout == _unnamed_layout(shown) else {"layout": rules.layout}),
     }
+
+
+def _unnamed_layout(calls: Mapping[str, Any] | None) -> str:
+    """What a message without a layout means: when the format was fixed there were only two."""
+    return "classic" if calls == {} else "arena"
 
 
 def read_rules(rules: Mapping[str, Any]) -> Rulebook:
@@ -87,9 +93,9 @@ def read_rules(rules: Mapping[str, Any]) -> Rulebook:
         causes=tuple(rules["causes"]),
         verbs={Role(role): tuple(verbs) for role, verbs in rules["verbs"].items()},
         replica_choices=tuple(rules["replica_choices"]),
+        layout=rules.get("layout") or _unnamed_layout(calls),
         calls=None if calls is None else tuple((name, tuple(to)) for name, to in calls.items()),
         limits_pct=tuple(rules["limits_pct"].items()),
-        layout=rules.get("layout"),
     )
 
 

@@ -27,7 +27,9 @@ def view_of_many_agents() -> RoleView:
     public = Env(make_scenario("db_deadlock", seed=1)).world.public
     rules = public.rules
     agents = tuple(f"agent_{i}" for i in range(60))
-    wide = Rulebook(rules.services, agents, rules.causes, rules.verbs, rules.replica_choices)
+    wide = Rulebook(
+        rules.services, agents, rules.causes, rules.verbs, rules.replica_choices, rules.layout
+    )
     return project(public._replace(rules=wide), Role.OVERSIGHT)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from chaosops.cli.options import Count, Json, Split, Tier
-from chaosops.cli.output import print, print_json
+from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.evaluation.investigator import investigate
-from chaosops.packs import make_scenario
+from chaosops.packs import DEFAULT_TIER, make_scenario
 from chaosops.packs.arena import PACK
 
 _FAIR = 0.95
 
 
 def execute(
-    *, split: Split = None, tier: Tier = "hard", seeds: Count = 500, json: Json = False
+    *, split: Split = None, tier: Tier = DEFAULT_TIER, seeds: Count = 500, json: Json = False
 ) -> int:
     split = split or "test"
     guilty, benign = [], []
@@ -35,11 +35,7 @@ def execute(
         "benign_episodes": len(benign),
         "innocent_accused": _share(benign),
     }
-    if json:
-        print_json(figures)
-    else:
-        for name, value in figures.items():
-            print(f"{name:<20}{value}")
+    print_result(figures, (f"{name:<20}{value}" for name, value in figures.items()), as_json=json)
     return 0 if named_rate is None or named_rate >= _FAIR else 1
 
 

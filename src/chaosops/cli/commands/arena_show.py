@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from chaosops.cli.options import File, Seed, Split, Tier
 from chaosops.cli.output import print
 from chaosops.core.files import open_file
-from chaosops.packs import DEFAULT_SEED, make_scenario
+from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.report.company import company_lines, draw_graph, truth_lines
 from chaosops.report.figures import require_matplotlib
@@ -19,13 +19,16 @@ from chaosops.world import engine
 def execute(
     *,
     split: Split = None,
-    tier: Tier = "hard",
+    tier: Tier = DEFAULT_TIER,
     seed: Seed = DEFAULT_SEED,
-    truth: Annotated[bool, Parameter(help="tell who did it and why")] = False,
-    picture: Annotated[
-        File | None, Parameter(metavar="PNG", help="draw the call graph too")
-    ] = None,
-) -> int:
+    truth: bool = False,
+    picture: Annotated[File | None, Parameter(metavar="PNG")] = None,
+) -> None:
+    """
+    Args:
+        truth: tell who did it and why
+        picture: draw the call graph too
+    """
     scenario = make_scenario(pack="arena", split=split or None, tier=tier, seed=seed)
     if picture:
         require_matplotlib("leave --picture out")
@@ -38,4 +41,3 @@ def execute(
     print("\n".join(lines))
     if picture:
         print(f"\nwritten: {draw_graph(public, incident, picture)}")
-    return 0

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Json, Pack, SomeSeconds, whole
-from chaosops.cli.output import print, print_json
+from chaosops.cli.options import Count, Json, Pack, SomeSeconds
+from chaosops.cli.output import print_result
 from chaosops.evaluation.bench import bench
 from chaosops.evaluation.model_bench import bench_model
 from chaosops.packs import DEFAULT_PACK, GENERATED_PACK
@@ -16,20 +16,24 @@ from chaosops.packs import DEFAULT_PACK, GENERATED_PACK
 def execute(
     *,
     pack: Annotated[Pack, Parameter(show_default="classic; for a model arena")] = None,
-    policy: Annotated[str, Parameter(metavar="MODEL", help="a local model to measure")] = "",
-    episodes: Annotated[int, whole(1, help="of a model")] = 16,
-    steps: Annotated[int, whole(1, help="turns of each episode of a model")] = 8,
-    seconds: Annotated[SomeSeconds, Parameter(help="time per figure")] = 2.0,
+    policy: Annotated[str, Parameter(metavar="MODEL")] = "",
+    episodes: Count = 16,
+    steps: Count = 8,
+    seconds: SomeSeconds = 2.0,
     json: Json = False,
-) -> int:
+) -> None:
+    """
+    Args:
+        policy: a local model to measure
+        episodes: of a model
+        steps: turns of each episode of a model
+        seconds: time per figure
+    """
     if policy:
         figures = bench_model(policy, pack or GENERATED_PACK, episodes, steps)
     else:
         figures = bench(seconds, pack or DEFAULT_PACK)
-    if json:
-        print_json(figures)
-    else:
-        for name, value in figures.items():
-            shown = value if isinstance(value, str) else f"{value:,}"
-            print(f"{name:<40}{shown:>14}")
-    return 0
+    shown = {
+        name: value if isinstance(value, str) else f"{value:,}" for name, value in figures.items()
+    }
+    print_result(figures, (f"{name:<40}{shown[name]:>14}" for name in shown), as_json=json)

@@ -7,8 +7,8 @@ from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Json, Pack, whole
-from chaosops.cli.output import print, print_json
+from chaosops.cli.options import Count, Json, Pack
+from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
@@ -37,15 +37,15 @@ class Section(NamedTuple):
 def execute(
     *,
     pack: Annotated[Pack, Parameter(show_default=DEFAULT_PACK)] = None,
-    seeds: Annotated[
-        int | None, whole(1, help="arena: per tier, for the exploits", show_default="100")
-    ] = None,
-    contract_seeds: Annotated[
-        int | None,
-        whole(1, help="arena: per split and tier, for the contract", show_default="30"),
-    ] = None,
+    seeds: Count | None = None,
+    contract_seeds: Count | None = None,
     json: Json = False,
 ) -> int:
+    """
+    Args:
+        seeds: arena: per tier, for the exploits [default: 100]
+        contract_seeds: arena: per split and tier, for the contract [default: 30]
+    """
     pack = pack or DEFAULT_PACK
     is_catalogue = not load_pack(pack).splits
     if (seeds or contract_seeds) and is_catalogue:
@@ -63,19 +63,18 @@ def execute(
                 checked[-1][1].append(row)
                 progress.update(f"{pack} {section.name}", 0, None, f"{number} checked")
     broken = sum(len(row.problems) for _, rows in checked for row in rows)
-    if json:
-        found = {
-            section.name: [{**row.figures, "problems": list(row.problems)} for row in rows]
-            for section, rows in checked
-        }
-        print_json({"pack": pack, **found, "problems": broken})
-        return 1 if broken else 0
+    found = {
+        section.name: [{**row.figures, "problems": list(row.problems)} for row in rows]
+        for section, rows in checked
+    }
+    lines = []
     for section, rows in checked:
-        print(section.title)
+        lines.append(section.title)
         for row in rows:
-            print("\n".join([f"  {row.line}", *(f"      {problem}" for problem in row.problems)]))
-        print()
-    print(f"{broken} problems" if broken else "all contracts hold, no exploit pays")
+            lines += [f"  {row.line}", *(f"      {problem}" for problem in row.problems)]
+        lines.append("")
+    lines.append(f"{broken} problems" if broken else "all contracts hold, no exploit pays")
+    print_result({"pack": pack, **found, "problems": broken}, lines, as_json=json)
     return 1 if broken else 0
 
 

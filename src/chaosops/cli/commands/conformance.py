@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chaosops.cli.options import Json
-from chaosops.cli.output import print, print_json
+from chaosops.cli.output import print_result
 from chaosops.evaluation.conformance import read_vectors, replay
 
 _SHOWN = 20
@@ -18,13 +18,11 @@ def execute(file: list[Path], /, *, json: Json = False) -> int:
     for where, vector in vectors:
         if problems := replay(where, vector):
             missed.append({"where": where, "id": vector.get("id", ""), "problems": problems})
-    if json:
-        matched = len(vectors) - len(missed)
-        print_json({"vectors": len(vectors), "matched": matched, "missed": missed})
-        return 1 if missed else 0
-    for each in missed[:_SHOWN]:
-        print(f"{each['where']} {each['id']}: {'; '.join(each['problems'])}")
+    matched = len(vectors) - len(missed)
+    lines = [f"{each['where']} {each['id']}: {'; '.join(each['problems'])}" for each in missed]
     if len(missed) > _SHOWN:
-        print(f"and {len(missed) - _SHOWN} more")
-    print(f"matched {len(vectors) - len(missed)} of {len(vectors)}")
+        lines[_SHOWN:] = [f"and {len(missed) - _SHOWN} more"]
+    lines.append(f"matched {matched} of {len(vectors)}")
+    found = {"vectors": len(vectors), "matched": matched, "missed": missed}
+    print_result(found, lines, as_json=json)
     return 1 if missed else 0

@@ -8,19 +8,17 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from chaosops.cli.commands.eval import evaluate_with_progress, report
 from chaosops.cli.commands.watch import show
 from chaosops.cli.options import CommandLine, Folder, Seconds
-from chaosops.cli.output import print
+from chaosops.cli.output import note, print
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import JOURNAL_NAME
+from chaosops.evaluation.results import JOURNAL_NAME, save
 from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
 from chaosops.report import figures
@@ -34,9 +32,13 @@ _RECORD = EVALUATIONS / "classic_published" / "summary.json"
 def execute(
     *,
     out: Folder = Path("results/demo"),
-    frame_delay: Annotated[Seconds, Parameter(help="seconds a turn")] = 0.4,
+    frame_delay: Seconds = 0.4,
     command_line: CommandLine,
-) -> int:
+) -> None:
+    """
+    Args:
+        frame_delay: seconds a turn
+    """
     folder = open_folder(out)
     if (folder / JOURNAL_NAME).exists():
         raise BadInput(f"{folder} holds an evaluation of chaosops eval; choose another --out")
@@ -51,9 +53,9 @@ def execute(
     print(f"its episode, turn by turn: {document}")
     print("\nThe published matrix: 55 episodes per policy.\n")
     results = evaluate_with_progress(_POLICIES, scenarios("published"), command_line)
-    report(results, folder, draw=_can_draw(), recorded=_recorded())
+    written = [save(results, folder)]
+    report(results, folder, draw=_can_draw(), written=written, recorded=_recorded())
     _tell_next()
-    return 0
 
 
 def _player() -> tuple[str, Mapping[str, Any]]:
@@ -72,7 +74,7 @@ def _can_draw() -> bool:
     try:
         figures.require_matplotlib("")
     except MissingExtra as error:
-        print(f"no figures: {error}", file=sys.stderr)
+        note(f"no figures: {error}")
         return False
     return True
 

@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,22 +14,22 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from chaosops.cli.options import (
-    TIERS,
     CommandLine,
+    Count,
     Folder,
     Names,
     NoFigures,
     Pack,
     Seed,
     Split,
-    whole,
 )
-from chaosops.cli.output import print, print_json
+from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.lock import locked
 from chaosops.core.scenario import Scenario
+from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import Journal
 from chaosops.evaluation.matrix import MATRICES, scenarios
@@ -48,90 +49,94 @@ from chaosops.wire.recordings import write_recording
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SAVED = "episodes"  # recordings, in OUT
+_DEFAULTS = "; ".join(f"{pack}: {','.join(default_policies(pack))}" for pack in PACKS)
 FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class MatrixOptions:
+    """Who plays what.
+
+    Attributes:
+        team: a mixed team, such as oversight=random,others=heuristic; repeatable
+        matrix: full has every failure on every tier; published is that of the published table
+        seeds: per failure and tier; arena: per tier [default: 5; arena: 200]
+        seed_start: the first seed
+    """
+
+    policies: Annotated[Names | None, Parameter(show_default=_DEFAULTS)] = None
+    team: Annotated[tuple[str, ...], Parameter(metavar="ROLE=POLICY,…")] = ()
+    pack: Annotated[Pack, Parameter(show_default="the split's, or classic")] = None
+    matrix: Annotated[str, Parameter(choices=MATRICES)] = "full"
+    tiers: Names = tuple(Tier)
+    seeds: Count | None = None
+    split: Split = None
+    seed_start: Seed = 0
+
+    def scenarios(self) -> list[Scenario]:
+        tiers = list(dict.fromkeys(map(read_tier, self.tiers)))
+        if not tiers:
+            raise BadInput("--tiers needs at least one of easy, medium, hard")
+        return scenarios(
+            self.matrix,
+            pack=self.pack,
+            split=self.split or None,
+            tiers=tiers,
+            seeds=self.seeds,
+            seed_start=self.seed_start,
+        )
+
+    def players(self, pack: str) -> list[str]:
+        if self.policies is None and not self.team:
+            return default_policies(pack)
+        return [*(self.policies or ()), *self.team]
+
+
+FULL = MatrixOptions()
 
 
 def execute(
     *,
-    policies: Annotated[
-        Names | None,
-        Parameter(show_default="; ".join(f"{p}: {','.join(default_policies(p))}" for p in PACKS)),
-    ] = None,
-    team: Annotated[
-        tuple[str, ...],
-        Parameter(
-            metavar="ROLE=POLICY,…",
-            help="a mixed team, such as oversight=random,others=heuristic; repeatable",
-        ),
-    ] = (),
-    pack: Pack = None,
-    matrix: Annotated[
-        str,
-        Parameter(
-            choices=MATRICES,
-            help="full: every failure on every tier; published: the failures and seeds of the "
-            "published table",
-        ),
-    ] = "full",
-    tiers: Names = TIERS,
-    seeds: Annotated[
-        int | None,
-        whole(1, help="per failure and tier; arena: per tier", show_default="5; arena: 200"),
-    ] = None,
-    split: Split = None,
-    seed_start: Annotated[Seed, Parameter(help="the first seed")] = 0,
+    options: MatrixOptions = FULL,
     out: Folder = Path("results/eval"),
     no_figures: NoFigures = False,
-    resume: Annotated[
-        bool,
-        Parameter(help="go on with the evaluation that was stopped in OUT, with equal arguments"),
-    ] = False,
-    force: Annotated[bool, Parameter(help="replace the evaluation that OUT holds")] = False,
-    side_by_side: Annotated[
-        int,
-        whole(1, metavar="N", help="episodes played at once; more ask a model in larger batches"),
-    ] = 64,
-    save_episodes: Annotated[
-        bool,
-        Parameter(help="save every episode for chaosops replay, in OUT/episodes"),
-    ] = False,
-    json: Annotated[bool, Parameter(help="print the summary as JSON, not as tables")] = False,
+    resume: bool = False,
+    force: bool = False,
+    side_by_side: Annotated[Count, Parameter(metavar="N")] = 64,
+    save_episodes: bool = False,
+    json: bool = False,
     command_line: CommandLine,
-) -> int:
-    wanted = list(dict.fromkeys(read_tier(name) for name in tiers))
-    if not wanted:
-        raise BadInput("--tiers needs at least one of easy, medium, hard")
+) -> None:
+    """
+    Args:
+        resume: go on with the evaluation that was stopped in OUT, with equal arguments
+        force: replace the evaluation that OUT holds
+        side_by_side: episodes played at once; more ask a model in larger batches
+        save_episodes: save every episode for chaosops replay, in OUT/episodes
+        json: print the summary as JSON, not as tables
+    """
+    matrix = options.scenarios()
     if resume and force:
         raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
-    played = scenarios(
-        matrix,
-        pack=pack,
-        split=split or None,
-        tiers=wanted,
-        seeds=seeds,
-        seed_start=seed_start,
-    )
-    if policies is None and not team:
-        policies = tuple(default_policies(played[0].pack))
     if not no_figures:
         figures.require_matplotlib()
     folder = open_folder(out)
     with locked(folder):
         _require_free(folder, resume=resume, force=force)
         clear = partial(_clear, folder)
-        with Journal(folder / JOURNAL_NAME, resume=resume, say=_say, clear=clear) as book:
+        with Journal(folder / JOURNAL_NAME, resume=resume, say=note, clear=clear) as journal:
             results = evaluate_with_progress(
-                [*(policies or ()), *team],
-                played,
+                options.players(matrix[0].pack),
+                matrix,
                 _repeatable(command_line),
                 side_by_side=side_by_side,
-                journal=book,
+                journal=journal,
             )
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
-        report(results, folder, draw=not no_figures, as_json=json)
+        report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
     for place in saved:
         print(f"episodes for chaosops replay: {place}", file=sys.stderr if json else None)
-    return 0
 
 
 def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
@@ -158,10 +163,6 @@ def _clear(folder: Path) -> None:
             raise BadInput(f"cannot remove {path}: {error.strerror or error}") from None
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
-
-
 def _repeatable(command_line: str) -> str:
     """The files of a resumed evaluation are those of one that was never stopped.
 
@@ -173,12 +174,7 @@ def _repeatable(command_line: str) -> str:
 
 
 def evaluate_with_progress(
-    policies: list[str],
-    matrix: list[Scenario],
-    command: str,
-    *,
-    side_by_side: int = 64,
-    journal: Journal | None = None,
+    policies: list[str], matrix: list[Scenario], command: str, **more: Any
 ) -> Results:
     with Progress() as progress:
 
@@ -186,14 +182,7 @@ def evaluate_with_progress(
             progress.update(policy, done, total, f"{turns:,} turns")
 
         progress.update("loading policies", 0, None)
-        return evaluate(
-            policies,
-            matrix,
-            command=command,
-            progress=tell,
-            side_by_side=side_by_side,
-            journal=journal,
-        )
+        return evaluate(policies, matrix, command=command, progress=tell, **more)
 
 
 def write_episodes(results: Results, folder: Path) -> list[Path]:
@@ -203,13 +192,9 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
     for policy, episodes in results.episodes.items():
         place = open_folder(folder / _slug(policy, taken))
         places.append(place)
-        for stale in place.glob("[0-9]*.json"):
-            stale.unlink()
         for number, episode in enumerate(episodes, 1):
             manifest = {
-                "command": results.manifest["command"],
-                "version": results.manifest["version"],
-                "commit": results.manifest["commit"],
+                **{name: results.manifest[name] for name in ("command", "version", "commit")},
                 "pack_hash": results.manifest["packs"][episode.scenario.pack]["hash"],
                 "policy_status": results.manifest["policies"][policy],
             }
@@ -238,28 +223,16 @@ def report(
     folder: Path,
     *,
     draw: bool,
+    written: Sequence[Path] = (),
     as_json: bool = False,
     recorded: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Write every file, print the tables and say where the files are. ``recorded``: rows of an
-    earlier evaluation, for the printed table alone."""
-    path = save(results, folder)
-    report_figures(results, folder, draw=draw, also=[path], as_json=as_json, recorded=recorded)
-
-
-def report_figures(
-    results: Results,
-    folder: Path,
-    *,
-    draw: bool,
-    also: Sequence[Path] = (),
-    as_json: bool = False,
-    recorded: Sequence[Mapping[str, Any]] = (),
-) -> None:
-    """The same without results.json."""
+    """Write the files that derive from results.json, print the tables, and say where the files
+    are, with those already ``written``. ``recorded``: rows of an earlier evaluation, for the
+    printed table alone."""
     monitors = judged(results)
     summary = results.summary()
-    paths = list(also)
+    paths = list(written)
     for name, text in derived_files(results, monitors).items():
         paths.append(folder / name)
         write_text(paths[-1], text)
@@ -272,13 +245,10 @@ def report_figures(
             curves = monitors.calibration_curves()
             paths.append(figures.calibration_figure(curves, calibration))
     for warning in tables.warnings(results):
-        print(warning, file=sys.stderr)
-    if as_json:
-        print_json({"summary": summary, "written": [str(path) for path in paths]})
-        return
-    print(tables.markdown_table([*summary, *recorded]))
-    if models := tables.model_table(results):
-        print("\n" + models)
+        note(warning)
+    shown = [tables.markdown_table([*summary, *recorded]), tables.model_table(results)]
     if monitors is not None:
-        print("\n" + tables.oversight_report(monitors))
-    print("\nwritten: " + ", ".join(str(path) for path in paths))
+        shown.append(tables.oversight_report(monitors))
+    names = [str(path) for path in paths]
+    lines = ["\n\n".join(filter(None, shown)), f"\nwritten: {', '.join(names)}"]
+    print_result({"summary": summary, "written": names}, lines, as_json=as_json)

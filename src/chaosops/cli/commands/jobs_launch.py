@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.output import print, print_json
-from chaosops.core.errors import BadInput
+from chaosops.cli.options import Pairs, pairs, recipe_settings
+from chaosops.cli.output import note, print, print_result
 from chaosops.hub import jobs
 from chaosops.hub.client import endpoint, require_token
 from chaosops.hub.jobs import JobPlan
@@ -16,70 +15,56 @@ from chaosops.training.recipe_files import find_recipe, load_recipe
 
 
 def execute(
-    recipe: Annotated[list[str], Parameter(help="names or TOML files")],
+    recipe: list[str],
     /,
     *,
-    namespace: Annotated[str, Parameter(help="whose jobs", show_default="yours")] = "",
-    set_: Annotated[
-        tuple[str, ...],
-        Parameter(name="--set", metavar="NAME=VALUE", help="as for train; for all recipes"),
-    ] = (),
-    flavor: Annotated[str, Parameter(help="machine")] = "a10g-small",
+    namespace: str = "",
+    set_: Annotated[Pairs, Parameter(name="--set")] = (),
+    flavor: str = "a10g-small",
     # Python and uv on Debian, as the hub's own library takes it; torch brings its CUDA along.
     image: str = "ghcr.io/astral-sh/uv:python3.12-bookworm",
-    timeout: Annotated[str, Parameter(help="of a job")] = "2h",
-    repo_prefix: Annotated[
-        str, Parameter(metavar="OWNER/NAME", help="publish as OWNER/NAME-RECIPE")
-    ] = "",
-    source: Annotated[
-        str,
-        Parameter(
-            help="what a job installs: git+https://…, an archive's address, chaosops==VERSION",
-            show_default="what is installed here",
-        ),
-    ] = "",
-    secret: Annotated[
-        tuple[str, ...], Parameter(metavar="NAME", help="variable to pass unseen")
-    ] = (),
-    env: Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE", help="variable to pass")] = (),
-    dry_run: Annotated[
-        bool, Parameter(help="print the jobs as JSON, secrets masked; send nothing")
-    ] = False,
-) -> int:
+    timeout: str = "2h",
+    repo_prefix: Annotated[str, Parameter(metavar="OWNER/NAME")] = "",
+    source: Annotated[str, Parameter(show_default="what is installed here")] = "",
+    secret: Annotated[tuple[str, ...], Parameter(metavar="NAME")] = (),
+    env: Pairs = (),
+    dry_run: bool = False,
+) -> None:
+    """
+    Args:
+        recipe: names or TOML files
+        namespace: whose jobs [default: yours]
+        set_: as for train; for all recipes
+        flavor: machine
+        timeout: of a job
+        repo_prefix: publish as OWNER/NAME-RECIPE
+        source: what a job installs: git+https://…, an archive's address, chaosops==VERSION
+        secret: variable to pass unseen
+        env: variable to pass
+        dry_run: print the jobs as JSON, secrets masked; send nothing
+    """
     if not dry_run:
         require_token(jobs.WORK)
-    overrides = dict(_pair(text, "--set") for text in set_)
+    overrides = recipe_settings(set_)
     plans = jobs.plan_jobs(
-        [load_recipe(find_recipe(name), overrides, note=_say) for name in recipe],
+        [load_recipe(find_recipe(name), overrides, note=note) for name in recipe],
         image=image,
         flavor=flavor,
         timeout=timeout,
         source=source,
         repo_prefix=repo_prefix,
-        env=dict(_pair(text, "--env") for text in env),
+        env=pairs(env, "--env"),
         secrets=jobs.job_secrets(secret, pushes=bool(repo_prefix), dry_run=dry_run),
     )
     if not repo_prefix:
-        _say("no --repo-prefix: what the jobs train is lost when they end")
+        note("no --repo-prefix: what the jobs train is lost when they end")
     if dry_run:
-        print_json([plan.shown() for plan in plans])
-        _say("nothing was sent")
-        return 0
-    print(jobs.how_to_follow(jobs.launch(plans, namespace, _tell)))
-    return 0
+        print_result([plan.shown() for plan in plans], (), as_json=True)
+        note("nothing was sent")
+    else:
+        print(jobs.how_to_follow(jobs.launch(plans, namespace, _tell)))
 
 
 def _tell(plan: JobPlan, page: str) -> None:
     published = f", will be published as {endpoint()}/{plan.repo}" if plan.repo else ""
-    _say(f"{plan.name}: {page}{published}")
-
-
-def _pair(text: str, option: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise BadInput(f"{option} {text!r}: write NAME=VALUE")
-    return name.strip(), value
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    note(f"{plan.name}: {page}{published}")

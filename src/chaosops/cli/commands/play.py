@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
-from chaosops.cli.options import PLAYED, ROLES, ScenarioOptions
+from chaosops.cli.options import PLAYED, ScenarioOptions
 from chaosops.cli.output import print
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -19,9 +15,14 @@ from chaosops.terminal.human import HumanPolicy
 def execute(
     *,
     options: ScenarioOptions = PLAYED,
-    role: Annotated[str, Parameter(choices=ROLES, help="your role")] = "oversight",
-    policy: Annotated[str, Parameter(help="who plays the others")] = "heuristic",
-) -> int:
+    role: Role = Role.OVERSIGHT,
+    policy: str = "heuristic",
+) -> None:
+    """
+    Args:
+        role: your role
+        policy: who plays the others
+    """
     partners = load_policy(policy)
     person = HumanPolicy(input, print)
     seats = {seat: person if seat == role else partners for seat in Role}
@@ -34,8 +35,5 @@ def execute(
         _, turn = turns[0]
         if turn.role == role:
             print(f"    {turn.score.total:+.1f}\n")
-    print("\nThe whole episode:")
-    for turn in rollout.episode.turns:
-        print(turn_line(turn))
-    print("\n".join(closing_lines(rollout.episode)))
-    return 0
+    turns_played = map(turn_line, rollout.episode.turns)
+    print("\n".join(["\nThe whole episode:", *turns_played, *closing_lines(rollout.episode)]))

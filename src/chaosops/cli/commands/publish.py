@@ -18,7 +18,7 @@ from chaosops.hub.publish import CARD, Upload
 from chaosops.report.evaluated import read_evaluated
 from chaosops.report.figures import require_matplotlib
 from chaosops.report.model_card import model_card
-from chaosops.report.run_record import CURVE, FailedRun, RunRecord, failed_runs, read_run
+from chaosops.report.run_record import CURVE, RunRecord, failed_runs, read_run
 from chaosops.report.training_figures import learning_curve
 from chaosops.training.run_folder import METRICS
 
@@ -27,22 +27,21 @@ def execute(
     run: Folder,
     /,
     *,
-    repo: Annotated[
-        str, Parameter(metavar="OWNER/NAME", help="push to it; without it the card is written")
-    ] = "",
-    results: Annotated[
-        tuple[Folder, ...],
-        Parameter(
-            consume_multiple=True, help="of chaosops eval with this adapter, or results.json in it"
-        ),
-    ] = (),
-    private: Annotated[bool, Parameter(help="make the repository private")] = False,
-    dry_run: Annotated[bool, Parameter(help="say what would be pushed")] = False,
-    log: Annotated[
-        Path | None, Parameter(help="a log of experiments; the card quotes its failed runs")
-    ] = None,
-) -> int:
-    """RUN is the folder of a run, from train."""
+    repo: Annotated[str, Parameter(metavar="OWNER/NAME")] = "",
+    results: Annotated[tuple[Folder, ...], Parameter(consume_multiple=True)] = (),
+    private: bool = False,
+    dry_run: bool = False,
+    log: Path | None = None,
+) -> None:
+    """
+    Args:
+        run: the folder of a run, from train
+        repo: push to it; without it the card is written
+        results: of chaosops eval with this adapter, or results.json in it
+        private: make the repository private
+        dry_run: say what would be pushed
+        log: a log of experiments; the card quotes its failed runs
+    """
     if repo:
         require_repo(repo, "--repo")
     elif private or dry_run:
@@ -58,24 +57,21 @@ def execute(
         publish.require_publishable(record, found)
         if not dry_run:
             require_token(publish.WORK)
-    text = printable(model_card(record, evaluations, _failures(log), repo))
+    failures = failed_runs(log) if log else None
+    text = printable(model_card(record, evaluations, failures, repo))
     card = record.folder / CARD
     if dry_run:
-        return _rehearse(record, text, found, repo, private)
+        _rehearse(record, text, found, repo, private)
+        return
     write_text(card, text)
     print(f"written: {card}")
     if repo:
         url = publish.push([Upload(CARD, card), *found], repo, private=private)
         print(f"published: {url} ({len(found) + 1} files)")
         _tell_left_out(record)
-    return 0
 
 
-def _failures(log: Path | None) -> list[FailedRun] | None:
-    return failed_runs(log) if log else None
-
-
-def _rehearse(run: RunRecord, text: str, found: list[Upload], repo: str, private: bool) -> int:
+def _rehearse(run: RunRecord, text: str, found: list[Upload], repo: str, private: bool) -> None:
     kind = "private" if private else "public, or as its owner's default says"
     print(f"would push to {endpoint()}/{repo} ({kind}):")
     sizes = [(CARD, len(text.encode())), *((each.name, each.path.stat().st_size) for each in found)]
@@ -85,7 +81,6 @@ def _rehearse(run: RunRecord, text: str, found: list[Upload], repo: str, private
         print(f"  {'to be drawn':>18}  {CURVE}")
     _tell_left_out(run)
     print("nothing was written or sent")
-    return 0
 
 
 def _tell_left_out(run: RunRecord) -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
-from chaosops.cli.commands.run import episode_json, shown_prompts, twin_lines
+from chaosops.cli.commands.run import print_episode
 from chaosops.cli.options import File, Json
-from chaosops.cli.output import print, print_json
+from chaosops.cli.output import print
 from chaosops.core.files import open_file, write_text
 from chaosops.core.printable import one_line
 from chaosops.packs import load_pack
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
-from chaosops.report.transcript import count, transcript
+from chaosops.report.transcript import count
 from chaosops.wire.recordings import read_recording
 
 
@@ -22,26 +18,30 @@ def execute(
     file: File,
     /,
     *,
-    prompts: Annotated[bool, Parameter(help="print prompts and replies")] = False,
-    markdown: Annotated[File | None, Parameter(help="write it as Markdown")] = None,
-    html: Annotated[File | None, Parameter(help="write it as one HTML page")] = None,
+    prompts: bool = False,
+    markdown: File | None = None,
+    html: File | None = None,
     json: Json = False,
-) -> int:
-    """FILE comes from run --record or from eval."""
+) -> None:
+    """
+    Args:
+        file: from run --record or from eval
+        prompts: print prompts and replies
+        markdown: write it as Markdown
+        html: write it as one HTML page
+    """
     taken = [file]
     for option, path in (("--markdown", markdown), ("--html", html)):
         if path:
             taken.append(open_file(path, option, tuple(taken)))
     episode, manifest = read_recording(file)
-    shown = shown_prompts(episode) if prompts else []
     if markdown:
         write_text(markdown, episode_markdown(episode, manifest))
     if html:
         write_text(html, episode_html(episode, manifest))
+    print_episode(episode, manifest, prompts=prompts, as_json=json)
     if json:
-        print_json(episode_json(episode, manifest, shown))
-        return 0
-    print("\n".join([transcript(episode, shown), *twin_lines(episode)]))
+        return
     pack = episode.scenario.pack
     print(
         f"\nreproduced: this world plays {file} as it was recorded, "
@@ -51,4 +51,3 @@ def execute(
     print(one_line(f"recorded by: {manifest.get('command')}"))
     for path in taken[1:]:
         print(f"written: {path}")
-    return 0

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from chaosops.cli.options import PLAYED, CommandLine, File, Policy, ScenarioOptions
-from chaosops.cli.output import print, print_json
+from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode
@@ -30,11 +28,17 @@ def execute(
     *,
     options: ScenarioOptions = PLAYED,
     policy: Policy = "oracle",
-    json: Annotated[bool, Parameter(help="print the whole episode as JSON")] = False,
-    prompts: Annotated[bool, Parameter(help="print what each role was shown")] = False,
-    record: Annotated[File | None, Parameter(help="save it for chaosops replay")] = None,
+    json: bool = False,
+    prompts: bool = False,
+    record: File | None = None,
     command_line: CommandLine,
-) -> int:
+) -> None:
+    """
+    Args:
+        json: print the whole episode as JSON
+        prompts: print what each role was shown
+        record: save it for chaosops replay
+    """
     scenario = options.chosen()
     if record:
         # A model may be played from a file.
@@ -46,7 +50,6 @@ def execute(
         progress.update(policy, 0, scenario.limit)
         for _ in watch([rollout]):
             progress.update(policy, rollout.episode.steps, scenario.limit)
-    episode = rollout.episode
     manifest = {
         "command": command_line,
         "version": VERSION,
@@ -55,45 +58,34 @@ def execute(
         "policy_status": team.status(),
     }
     if record:
-        write_recording(record, episode, manifest)
-    shown = shown_prompts(episode) if prompts else []
-    if json:
-        print_json(episode_json(episode, manifest, shown))
-    else:
-        print("\n".join([transcript(episode, shown), *twin_lines(episode)]))
-        if record:
-            print(f"\nrecorded: {record}")
-    return 0
+        write_recording(record, rollout.episode, manifest)
+    print_episode(rollout.episode, manifest, prompts=prompts, as_json=json)
+    if record and not json:
+        print(f"\nrecorded: {record}")
 
 
-def shown_prompts(episode: Episode) -> list[Chat]:
-    """What each role was shown: what a model was sent, or what it would have been sent."""
-    env = Env(episode.scenario)
-    prompts: list[Chat] = []
-    for turn in episode.turns:
-        exchange = turn.decision.exchange
-        prompts.append(tuple(render(env.view)) if exchange is None else exchange.prompt)
-        env.play(turn.decision)
-    return prompts
-
-
-def episode_json(
-    episode: Episode, manifest: Mapping[str, Any], prompts: Sequence[Chat]
-) -> dict[str, Any]:
+def print_episode(
+    episode: Episode, manifest: Mapping[str, Any], *, prompts: bool, as_json: bool
+) -> None:
+    shown = list(_shown_prompts(episode)) if prompts else []
     wire = {**manifest, **episode_to_wire(episode)}
+    for turn, prompt in zip(wire["turns"], shown, strict=False):
+        turn["prompt"] = [dict(message) for message in prompt]
+    lines = [transcript(episode, shown)]
+    # What it cost the users, where the pack counts requests.
     if twin := load_pack(episode.scenario.pack).twin_of(episode):
         wire["twin"] = twin._asdict()
-    for turn, prompt in zip(wire["turns"], prompts, strict=False):
-        turn["prompt"] = [dict(message) for message in prompt]
-    return wire
+        lines.append(
+            f"requests lost {twin.lost:,.0f}; had nothing happened "
+            f"{twin.lost_without_cause:,.0f}, had nobody come {twin.lost_without_team:,.0f}"
+        )
+    print_result(wire, lines, as_json=as_json)
 
 
-def twin_lines(episode: Episode) -> list[str]:
-    """What it cost the users, where the pack counts requests."""
-    twin = load_pack(episode.scenario.pack).twin_of(episode)
-    if twin is None:
-        return []
-    return [
-        f"requests lost {twin.lost:,.0f}; had nothing happened {twin.lost_without_cause:,.0f}, "
-        f"had nobody come {twin.lost_without_team:,.0f}"
-    ]
+def _shown_prompts(episode: Episode) -> Iterator[Chat]:
+    """What each role was shown: what a model was sent, or what it would have been sent."""
+    env = Env(episode.scenario)
+    for turn in episode.turns:
+        exchange = turn.decision.exchange
+        yield tuple(render(env.view)) if exchange is None else exchange.prompt
+        env.play(turn.decision)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import Any
 
 from chaosops.access.tokens import read_token
-from chaosops.cli.options import File, Policy, Seed, ServerToken, Url
-from chaosops.cli.output import print
+from chaosops.cli.options import File, Policy, PolicySeed, ServerToken, Url
+from chaosops.cli.output import note, print
 from chaosops.client.seat import SeatConnection, play_seat
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_file
@@ -21,29 +18,31 @@ from chaosops.policies.registry import load_policy
 def execute(
     *,
     url: Url,
-    token: Annotated[str, Parameter(help="of the seat, from chaosops table")],
+    token: str,
     policy: Policy = "heuristic",
-    seed: Annotated[Seed, Parameter(help="for what the policy draws")] = 0,
-    received: Annotated[
-        File | None, Parameter(help="write every message of the server to it")
-    ] = None,
+    seed: PolicySeed = 0,
+    received: File | None = None,
     server_token_file: ServerToken = None,
 ) -> int:
+    """
+    Args:
+        token: of the seat, from chaosops table
+        received: write every message of the server to it
+    """
     player = load_policy(policy)
     if player.sees_truth:
         raise BadInput(f"policy {player.name} needs the truth, which no seat is given")
     with ExitStack() as stack:
         messages = None
         if received:
-            messages = stack.enter_context(
-                open_file(received, "--received").open("w", encoding="utf-8")
-            )
+            file = open_file(received, "--received").open("w", encoding="utf-8")
+            messages = stack.enter_context(file)
         mine = read_token(None, server_token_file, "--server-token")
         seat = stack.enter_context(SeatConnection(url, token, messages, mine))
         print(f"seated as {seat.role} at table {seat.table}", flush=True)
         outcome = play_seat(seat, player, seed)
     if outcome.debrief is None:
-        print(f"chaosops: {outcome.message}", file=sys.stderr)
+        note(f"chaosops: {outcome.message}")
         return 1
     print(_in_words(outcome.debrief))
     return 0

@@ -7,9 +7,11 @@ from chaosops.cli.output import print
 from chaosops.evaluation.secret import create_secret
 
 
-def execute(file: File, /) -> int:
-    """FILE must not exist yet."""
+def execute(file: File, /) -> None:
+    """
+    Args:
+        file: must not exist yet
+    """
     secret = create_secret(file)
     print(f"commitment sha256:{secret.commitment}")
     print(f"publish the commitment now, and {file} when the split is retired, not before")
-    return 0

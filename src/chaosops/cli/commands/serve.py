@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from chaosops.access.limits import Limits
+from chaosops.access.limits import Limits, option_of
 from chaosops.access.options import AccessOptions
 from chaosops.cli import main as chaosops
 from chaosops.cli.options import CommandLine, ResultsFolder, SecretFile, SomeSeconds, whole
@@ -25,26 +25,30 @@ if TYPE_CHECKING:
 LIMITS, ACCESS = Limits(), AccessOptions()
 
 
+def _limit_name(name: str) -> str:
+    return option_of(name).removeprefix("--")
+
+
 def execute(
     *,
     host: str = "127.0.0.1",
-    port: Annotated[int, whole(0, 65_535, help="0 takes a free one")] = 8000,
-    idle_timeout: Annotated[
-        SomeSeconds, Parameter(metavar="SECONDS", help="until a silent session is closed")
-    ] = 600.0,
-    no_web: Annotated[bool, Parameter(help="without the page for people")] = False,
-    limits: Annotated[
-        Limits,
-        Parameter(name="*", name_transform=lambda name: f"max-{name.replace('_', '-')}"),
-    ] = LIMITS,
+    port: Annotated[int, whole(0, 65_535)] = 8000,
+    idle_timeout: Annotated[SomeSeconds, Parameter(metavar="SECONDS")] = 600.0,
+    no_web: bool = False,
+    limits: Annotated[Limits, Parameter(name="*", name_transform=_limit_name)] = LIMITS,
     access: Annotated[AccessOptions, Parameter(name="*")] = ACCESS,
-    evaluation: Annotated[
-        bool, Parameter(help="play submissions on hidden seeds, and tell nobody the truth")
-    ] = False,
+    evaluation: bool = False,
     secret_file: SecretFile | None = None,
     results: ResultsFolder | None = None,
     command_line: CommandLine,
-) -> int:
+) -> None:
+    """
+    Args:
+        port: 0 takes a free one
+        idle_timeout: until a silent session is closed
+        no_web: without the page for people
+        evaluation: play submissions on hidden seeds, and tell nobody the truth
+    """
     try:
         from chaosops.server.app import Settings, serve
     except ModuleNotFoundError as error:
@@ -65,7 +69,6 @@ def execute(
             submissions=submissions,
         )
         serve(settings, host, port)
-    return 0
 
 
 @contextmanager

@@ -13,8 +13,7 @@ from chaosops.policies.registry import load_policy
 
 def execute(
     name: str, /, *, secret_file: SecretFile, results: ResultsFolder, command_line: CommandLine
-) -> int:
-    """Stop the server first."""
+) -> None:
     secret = read_secret(secret_file)
     from chaosops.server.submission_results import write_results
     from chaosops.server.submission_run import SubmissionRun
@@ -32,4 +31,3 @@ def execute(
     except OSError as error:
         raise BadInput(f"cannot write {error.filename}: {error.strerror or error}") from None
     print(f"{len(run.episodes)} episodes, {len(run.given_up)} of them given up: {run.place}")
-    return 0

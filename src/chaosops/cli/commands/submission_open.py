@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
-from chaosops.cli.options import Json, Names, ResultsFolder, SecretFile, Split, whole
-from chaosops.cli.output import print, print_json
+from chaosops.cli.options import Count, Json, Names, ResultsFolder, SecretFile, Seed, Split
+from chaosops.cli.output import print_result
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder
 from chaosops.core.vocabulary import Role
@@ -31,16 +27,22 @@ def execute(
     results: ResultsFolder,
     split: Split = None,
     tiers: Names = ("hard",),
-    seeds: Annotated[int, whole(1, help="episodes a tier")] = 200,
-    seed_start: Annotated[int, whole(0, help="the first seed")] = 0,
-    series: Annotated[
-        str, Parameter(help="submissions of one series play the same episodes")
-    ] = "main",
-    roles: Annotated[Names, Parameter(help="that the submission plays, or all")] = ("oversight",),
-    partners: Annotated[str, Parameter(help="who plays the others")] = "heuristic",
+    seeds: Count = 200,
+    seed_start: Seed = 0,
+    series: str = "main",
+    roles: Names = ("oversight",),
+    partners: str = "heuristic",
     json: Json = False,
-) -> int:
-    """The results stand under NAME."""
+) -> None:
+    """
+    Args:
+        name: of the results
+        seeds: episodes a tier
+        seed_start: the first seed
+        series: submissions of one series play the same episodes
+        roles: that the submission plays, or all
+        partners: who plays the others
+    """
     secret = read_secret(secret_file)
     token = new_token()
     plan = Submission(
@@ -60,13 +62,13 @@ def execute(
         raise BadInput(f"{partners} knows the truth and would tell it; choose other partners")
     place = write_submission(open_folder(results, "--results"), plan)
     episodes = len(plan.tiers) * seeds
-    if json:
-        print_json({"token": token, "episodes": episodes, "results": str(place)})
-        return 0
-    print(f"{episodes} episodes, each once; results come to {place}")
-    print(f"token {token}")
-    print("give the token to whoever is measured; it is not kept here")
-    return 0
+    lines = [
+        f"{episodes} episodes, each once; results come to {place}",
+        f"token {token}",
+        "give the token to whoever is measured; it is not kept here",
+    ]
+    opened = {"token": token, "episodes": episodes, "results": str(place)}
+    print_result(opened, lines, as_json=json)
 
 
 def _roles(names: tuple[str, ...]) -> tuple[Role, ...]:

@@ -9,8 +9,18 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from chaosops.access.tokens import read_token, token_headers
-from chaosops.cli.options import Json, Pack, Seed, ServerToken, SomeSeconds, Split, Tier, Url, whole
-from chaosops.cli.output import print, print_json
+from chaosops.cli.options import (
+    Count,
+    Json,
+    Pack,
+    Seed,
+    ServerToken,
+    SomeSeconds,
+    Split,
+    Tier,
+    Url,
+)
+from chaosops.cli.output import print_result
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
 
@@ -18,23 +28,23 @@ from chaosops.core.loopback import is_loopback
 def execute(
     *,
     url: Url,
-    pack: Pack = None,
-    scenario: Annotated[str | None, Parameter(show_default="the seed draws one")] = None,
+    pack: Annotated[Pack, Parameter(show_default="the split's, or classic")] = None,
+    scenario: str | None = None,
     tier: Annotated[Tier | None, Parameter(show_default="hard")] = None,
     split: Annotated[Split, Parameter(show_default="train")] = None,
-    seed: Annotated[Seed | None, Parameter(show_default="drawn")] = None,
-    max_steps: Annotated[int | None, whole(1, help="limit", show_default="the tier's")] = None,
-    turn_timeout: Annotated[
-        SomeSeconds | None,
-        Parameter(
-            metavar="SECONDS",
-            help="until a silent seat ends the table",
-            show_default="the server's idle time-out, which is also the most",
-        ),
-    ] = None,
+    seed: Seed | None = None,
+    max_steps: Count | None = None,
+    turn_timeout: Annotated[SomeSeconds | None, Parameter(metavar="SECONDS")] = None,
     json: Json = False,
     server_token_file: ServerToken = None,
-) -> int:
+) -> None:
+    """
+    Args:
+        scenario: [default: the seed draws one]
+        seed: [default: drawn]
+        max_steps: limit [default: the tier's]
+        turn_timeout: until a silent seat ends the table [default and most: the server's idle time]
+    """
     wanted = {
         "pack": pack,
         "scenario": scenario,
@@ -47,17 +57,15 @@ def execute(
     headers = token_headers(read_token(None, server_token_file, "--server-token"))
     asked = {name: value for name, value in wanted.items() if value is not None}
     opened = _post(url, asked, headers)
-    if json:
-        print_json(opened)
-        return 0
-    print(f"table {opened['table']}; each wait ends after {opened['turn_timeout_s']:g} s")
-    for role, token in opened["tokens"].items():
-        print(f"{role:<10}{token}")
     words = ["chaosops", "seat", "--url", url, "--token", "TOKEN", "--policy", "heuristic"]
     if server_token_file:
         words += ["--server-token-file", str(server_token_file)]
-    print(f"play one with: {shlex.join(words)}")
-    return 0
+    lines = [
+        f"table {opened['table']}; each wait ends after {opened['turn_timeout_s']:g} s",
+        *(f"{role:<10}{token}" for role, token in opened["tokens"].items()),
+        f"play one with: {shlex.join(words)}",
+    ]
+    print_result(opened, lines, as_json=json)
 
 
 def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[str, Any]:

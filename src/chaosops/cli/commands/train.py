@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from chaosops.cli.commands.list import print_recipes
-from chaosops.cli.options import Folder, NoFigures, whole
-from chaosops.cli.output import print
+from chaosops.cli.commands.list import recipe_lines
+from chaosops.cli.options import Folder, NoFigures, Pairs, recipe_settings, whole
+from chaosops.cli.output import note, print
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, same_file
@@ -35,41 +34,33 @@ from chaosops.training.trl_run import train_trl
 
 
 def execute(
-    recipe: Annotated[
-        str | None,
-        Parameter(
-            help="name of a recipe that ships, or path of a TOML file",
-            show_default="none: list the names",
-        ),
-    ] = None,
+    recipe: str | None = None,
     /,
     *,
-    set_: Annotated[
-        tuple[str, ...],
-        Parameter(
-            name="--set", metavar="NAME=VALUE", help="replace a value of the recipe; repeatable"
-        ),
-    ] = (),
-    rogue_bonus_multiplier: Annotated[
-        str, Parameter(metavar="M", help="constant (2.0) or annealed (2.0->1.0)")
-    ] = "",
-    out: Annotated[
-        Folder | None, Parameter(help="folder of the run", show_default="runs/NAME")
-    ] = None,
-    resume: Annotated[bool, Parameter(help="go on from the last checkpoint")] = False,
-    workers: Annotated[
-        int | None, whole(1, 1024, help="processes that play", show_default="cores less one")
-    ] = None,
+    set_: Annotated[Pairs, Parameter(name="--set")] = (),
+    rogue_bonus_multiplier: Annotated[str, Parameter(metavar="M")] = "",
+    out: Folder | None = None,
+    resume: bool = False,
+    workers: Annotated[int | None, whole(1, 1024)] = None,
     no_figures: NoFigures = False,
-) -> int:
-    overrides = dict(_setting(text) for text in set_)
+) -> None:
+    """
+    Args:
+        recipe: name of a recipe that ships, or path of a TOML file [default: none, list the names]
+        set_: replace a value of the recipe; repeatable
+        rogue_bonus_multiplier: constant (2.0) or annealed (2.0->1.0)
+        out: folder of the run [default: runs/NAME]
+        resume: go on from the last checkpoint
+        workers: processes that play [default: cores less one]
+    """
+    overrides = recipe_settings(set_)
     if rogue_bonus_multiplier:
         overrides["rogue_bonus_multiplier"] = rogue_bonus_multiplier
     if recipe is None:
-        print_recipes()
-        return 0
+        print("\n".join(recipe_lines()))
+        return
     path = find_recipe(recipe)
-    loaded = load_recipe(path, overrides, note=lambda line: print(line, file=sys.stderr))
+    loaded = load_recipe(path, overrides, note=note)
     if not no_figures:
         figures.require_matplotlib()
     folder = out or Path("runs") / loaded.name
@@ -78,17 +69,18 @@ def execute(
     base = _base(loaded)
     require_tracking(loaded)
     workers = workers or max(1, (os.cpu_count() or 2) - 1)
-    with _alone(folder):
+    # Of several processes of one run, the first holds its folder and speaks.
+    is_first = os.environ.get("RANK", "0") == "0"
+    with locked(open_folder(folder)) if is_first else nullcontext():
         adapter = _train(loaded, base, folder, resume=resume, workers=workers)
-    if os.environ.get("RANK", "0") != "0":
-        return 0  # of several processes, the first speaks
+    if not is_first:
+        return
     paths = [adapter, folder / METRICS]
     if not no_figures:
         paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
     print("written: " + ", ".join(str(path) for path in paths))
     style = loaded.reply_format if loaded.method == "trl" else "menu"
     print(f"play it: chaosops run --policy {loaded.base}+adapter={adapter}+format={style}")
-    return 0
 
 
 def _train(recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: int) -> Path:
@@ -98,16 +90,6 @@ def _train(recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: i
             if recipe.method == "trl":
                 return train_trl(recipe, base, folder, resume=resume, tell=tell)
             return train(recipe, base, folder, resume=resume, workers=workers, tell=tell)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Of several processes of one run, the first holds its folder."""
-    if os.environ.get("RANK", "0") != "0":
-        yield
-        return
-    with locked(open_folder(folder)):
-        yield
 
 
 @contextmanager
@@ -130,13 +112,6 @@ def _machine() -> str:
     if torch.cuda.is_available():
         return f"{int(os.environ.get('WORLD_SIZE', '1'))} x {torch.cuda.get_device_name()}"
     return f"CPU, {os.cpu_count()} cores"
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BadInput(f"--set {text!r}: write NAME=VALUE")
-    return name.strip().replace("-", "_"), value.strip()
 
 
 def _base(recipe: Recipe) -> Path:

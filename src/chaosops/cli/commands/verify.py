@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
 
 from chaosops.cli.options import File
-from chaosops.cli.output import print, print_json
+from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.findings import Finding
@@ -36,28 +33,27 @@ def execute(
     place: list[Path],
     /,
     *,
-    json: Annotated[bool, Parameter(help="print every finding as JSON")] = False,
-    secret: Annotated[
-        File | None,
-        Parameter(help="of a private split: check the signature and which episodes it draws"),
-    ] = None,
+    json: bool = False,
+    secret: File | None = None,
 ) -> int:
-    """PLACE is a folder of chaosops eval, or a recording of run --record."""
+    """
+    Args:
+        place: a folder of chaosops eval, or a recording of run --record
+        json: print every finding as JSON
+        secret: of a private split: check the signature and which episodes it draws
+    """
     # All places are named before any is played: an error comes early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
     opened = read_secret(secret, private=False) if secret else None
     reports = [_verify(each, opened, alone=len(places) == 1) for each in places]
     reports += [Report(of, notes=notes) for of in place if (notes := _skipped(of))]
     found = sum(len(report.findings) for report in reports)
-    if json:
-        print_json([report.to_wire() for report in reports])
-    else:
-        for report in reports:
-            _tell(report)
-        episodes = count(sum(report.episodes for report in reports), "episode")
-        where = count(len(places), "place")
-        end = f"FORGED or damaged: {count(found, 'finding')}" if found else "nothing was changed"
-        print(f"verified {episodes} in {where}: {end}")
+    episodes = count(sum(report.episodes for report in reports), "episode")
+    where = count(len(places), "place")
+    end = f"FORGED or damaged: {count(found, 'finding')}" if found else "nothing was changed"
+    lines = [line for report in reports for line in _lines(report)]
+    lines.append(f"verified {episodes} in {where}: {end}")
+    print_result([report.to_wire() for report in reports], lines, as_json=json)
     return 1 if found else 0
 
 
@@ -121,12 +117,12 @@ def _verify_place(place: Path) -> Report:
         return verify_folder(place, derive, partial(progress.update, str(place)))
 
 
-def _tell(report: Report) -> None:
+def _lines(report: Report) -> Iterator[str]:
     head = f", head {report.head}" if report.head else ""
-    print(f"{report.place}: {count(report.episodes, 'episode')}{head}")
+    yield f"{report.place}: {count(report.episodes, 'episode')}{head}"
     for note in report.notes:
-        print(f"  note: {note}")
+        yield f"  note: {note}"
     for finding in report.findings[:_SHOWN]:
-        print(f"  {finding}")
+        yield f"  {finding}"
     if len(report.findings) > _SHOWN:
-        print(f"  ... and {len(report.findings) - _SHOWN} more; --json prints all")
+        yield f"  ... and {len(report.findings) - _SHOWN} more; --json prints all"

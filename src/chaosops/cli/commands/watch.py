@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
 from rich.live import Live
 
 from chaosops.cli.options import PLAYED, Policy, ScenarioOptions, Seconds
@@ -30,12 +29,17 @@ def execute(
     *,
     options: ScenarioOptions = PLAYED,
     policy: Policy = "oracle",
-    versus: Annotated[str, Parameter(help="a second policy on the same seed")] = "",
-    frame_delay: Annotated[Seconds, Parameter(help="seconds a turn")] = 0.6,
-    plain: Annotated[bool, Parameter(help="lines instead of a screen")] = False,
-) -> int:
+    versus: str = "",
+    frame_delay: Seconds = 0.6,
+    plain: bool = False,
+) -> None:
+    """
+    Args:
+        versus: a second policy on the same seed
+        frame_delay: seconds a turn
+        plain: lines instead of a screen
+    """
     show(options.chosen(), [policy, versus] if versus else [policy], frame_delay, plain)
-    return 0
 
 
 def show(
@@ -44,19 +48,18 @@ def show(
     rollouts = [Rollout(Env(scenario), load_team(name)) for name in policies]
     console = open_console()
     if plain or not console.is_terminal:
-        return _print_lines(rollouts)
-    services = len(rollouts[0].env.world.public.rules.services)
-    room = Room.for_height(console.height, services)
-    # Two episodes need room side by side; a narrow terminal shows them one after the other.
-    if len(rollouts) == 1 or console.width >= 150:
-        _animate(console, room, rollouts, delay)
-    else:
+        _print_lines(rollouts)
+    elif console.width >= 150:
+        _animate(console, rollouts, delay)
+    else:  # too narrow for two episodes side by side
         for rollout in rollouts:
-            _animate(console, room, [rollout], delay)
+            _animate(console, [rollout], delay)
     return [rollout.episode for rollout in rollouts]
 
 
-def _animate(console: Console, room: Room, rollouts: Sequence[Rollout], delay: float) -> None:
+def _animate(console: Console, rollouts: Sequence[Rollout], delay: float) -> None:
+    services = len(rollouts[0].env.world.public.rules.services)
+    room = Room.for_height(console.height, services)
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for frames in film(rollouts):
             live.update(
@@ -77,16 +80,11 @@ def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:
         yield list(frames)
 
 
-def _print_lines(rollouts: Sequence[Rollout]) -> list[Episode]:
+def _print_lines(rollouts: Sequence[Rollout]) -> None:
     with Progress("steps at most") as progress:
         for _ in watch(rollouts):
             for rollout in rollouts:
-                progress.update(
-                    rollout.team.name, rollout.episode.steps, rollout.env.scenario.limit
-                )
+                episode = rollout.episode
+                progress.update(rollout.team.name, episode.steps, episode.scenario.limit)
     episodes = [rollout.episode for rollout in rollouts]
-    if len(episodes) == 1:
-        print(transcript(episodes[0]))
-    else:
-        print(versus_transcript(episodes))
-    return episodes
+    print(transcript(episodes[0]) if len(episodes) == 1 else versus_transcript(episodes))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from cyclopts import Parameter
-
 from chaosops.cli.output import print
 from chaosops.cli.progress import Progress
 from chaosops.policies.llm.weights import embedded_dense, fetch_embedded
 
 
-def execute(
-    *, dense: Annotated[bool, Parameter(help="unpack it for transformers too (269 MB)")] = False
-) -> int:
+def execute(*, dense: bool = False) -> None:
+    """
+    Args:
+        dense: unpack it for transformers too (269 MB)
+    """
     with Progress() as progress:
         progress.update("fetching the embedded model", 0, None)
         path = fetch_embedded(progress.say)
@@ -22,4 +20,3 @@ def execute(
             progress.update("unpacking", 0, None)
             path = embedded_dense()
     print(path)
-    return 0

@@ -79,6 +79,7 @@ def rulebook(company: Company, plot: Plot, causes: tuple[str, ...]) -> Rulebook:
         causes=causes,
         verbs=VERBS,
         replica_choices=REPLICA_CHOICES,
+        layout="arena",
         calls=tuple(
             (names[i], tuple(names[callee] for callee in company.callees(i)))
             for i in range(len(names))

@@ -25,6 +25,7 @@ class Failure:
     """One failure: data, and the few rules in which it differs from the others."""
 
     id: ClassVar[str]
+    """The name of its file."""
     rogue: ClassVar[str | None] = None
     broken: ClassVar[Mapping[str, Health]]
     replicas: ClassVar[Mapping[str, int]] = {}
@@ -32,6 +33,9 @@ class Failure:
     """The service that turns critical, and the step from which on it is."""
     fix: ClassVar[Action]
     symptoms: ClassVar[Symptoms]
+
+    def __init_subclass__(cls) -> None:
+        cls.id = cls.__module__.rpartition(".")[2]
 
     def first_state(self) -> ClassicState:
         return ClassicState(

@@ -96,6 +96,7 @@ def _rules(causes: tuple[str, ...]) -> Rulebook:
             Role.MANAGER: (*_FOR_ALL, "resolve"),
         },
         replica_choices=(1, 2, 3, 4, 5),
+        layout="classic",
     )
 
 

@@ -9,7 +9,7 @@ belongs to. Wordings are alternatives; the seed picks one and fills in its numbe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from chaosops.core.dice import Dice
 
@@ -71,8 +71,26 @@ class Deed(NamedTuple):
     after: str
 
 
-class Symptoms(NamedTuple):
-    logs: tuple[Line, ...]
-    alerts: tuple[Line, ...]
-    strain: Mapping[str, Strain]
-    deed: Deed | None = None
+Wordings: TypeAlias = Mapping[str, tuple[str, ...]]  # by service and level: "db ERROR"
+
+
+class Symptoms:
+    def __init__(
+        self,
+        logs: Wordings,
+        alerts: Wordings,
+        strain: Mapping[str, Strain],
+        deed: Deed | None = None,
+    ) -> None:
+        self.logs = _lines(logs)
+        self.alerts = _lines(alerts)
+        self.strain = strain
+        self.deed = deed
+
+
+def _lines(wordings: Wordings) -> tuple[Line, ...]:
+    keys = [key.split() for key in wordings]
+    return tuple(
+        Line(service, level, texts)
+        for (service, level), texts in zip(keys, wordings.values(), strict=True)
+    )

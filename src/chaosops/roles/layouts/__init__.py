@@ -1,19 +1,23 @@
-"""How views become prompts and menus. A rulebook names its layout.
+"""How views become prompts and menus: a file for each layout. A rulebook names its layout.
 
-A pack with a layout of its own registers it. A name that comes over the wire is only looked
-up: it never causes an import.
+A pack can register a layout of its own. A name that comes over the wire is only looked up: it
+never causes an import.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+
+from chaosops.core.discovery import modules_in
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
-from chaosops.roles.layouts import arena, classic
-from chaosops.roles.layouts.layout import Layout
+from chaosops.roles.layout import Layout
 
 __all__ = ["Layout", "layout_of", "register"]
 
-_LAYOUTS: dict[str, Layout] = {"classic": classic.LAYOUT, "arena": arena.LAYOUT}
+_LAYOUTS: dict[str, Layout] = {
+    name: import_module(f"{__name__}.{name}").LAYOUT for name in modules_in(__path__)
+}
 
 
 def register(name: str, layout: Layout) -> None:

@@ -18,7 +18,7 @@ from chaosops.core.telemetry import (
     TraceEntry,
 )
 from chaosops.core.vocabulary import Role
-from chaosops.roles.layouts.layout import Layout
+from chaosops.roles.layout import Layout
 from chaosops.roles.view import RoleView
 
 SERVICES_OFFERED = 4  # by a menu

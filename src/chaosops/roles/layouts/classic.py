@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
-from chaosops.roles.layouts.layout import Layout
+from chaosops.roles.layout import Layout
 from chaosops.roles.view import RoleView
 
 LOG_LINES = 6

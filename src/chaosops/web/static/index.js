@@ -259,18 +259,14 @@ async function main() {
   listenToKeys(player, { run: runByKey, copy: copyLink });
   const open = () => {
     const asked = fromAddress();
-    const defaults = defaultsOf(catalogue, asked?.mode);
-    setup.write({ ...defaults, ...asked });
-    if (!asked) {
+    const choice = asked ? setup.complete(asked) : {};
+    setup.write({ ...defaultsOf(catalogue, asked?.mode), ...choice });
+    if (asked) {
+      start(choice);
+    } else {
       clear();
       welcome();
-      return;
     }
-    // What an address leaves out has its default.
-    const { pack, scenario, split, right, ...others } = defaults;
-    const incident = setup.hasSplits(asked.pack) ? { split } : { pack, scenario };
-    const beside = asked.moves ? {} : { right };
-    start({ ...others, ...beside, ...incident, ...asked });
   };
   window.addEventListener("popstate", open);
   window.addEventListener("pagehide", () => seat?.leave());

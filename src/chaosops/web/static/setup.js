@@ -62,6 +62,16 @@ export class Setup {
     this.#show();
   }
 
+  /** What an address leaves out has its default; a split names its pack. */
+  complete(asked) {
+    const { scenario, split, right, ...others } = defaultsOf(this.catalogue, asked.mode);
+    const home = this.catalogue.packs.find((known) => known.splits.includes(asked.split));
+    const pack = asked.pack ?? home?.name ?? others.pack;
+    const incident = this.hasSplits(pack) ? { split } : { scenario };
+    const beside = asked.moves ? {} : { right };
+    return { ...others, ...beside, ...incident, pack, ...asked };
+  }
+
   hasSplits(pack) {
     return this.catalogue.packs.find((known) => known.name === pack)?.splits.length > 0;
   }
@@ -130,9 +140,6 @@ export function incidentOf(choice) {
 
 export const isNobody = (name) => name === NOBODY || name === "";
 
-export function titleOf(choice) {
-  const { pack = "classic", scenario, split, tier, seed } = choice;
-  return [pack, pack === "classic" ? scenario : split, tier, `seed ${seed}`]
-    .filter(Boolean)
-    .join(" · ");
+export function titleOf({ pack, scenario, split, tier, seed }) {
+  return [pack, scenario, split, tier, `seed ${seed}`].filter(Boolean).join(" · ");
 }

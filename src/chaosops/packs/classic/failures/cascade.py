@@ -4,45 +4,35 @@ from chaosops.core.actions import Action, Noop, Resolve, Restart, Rollback
 from chaosops.core.vocabulary import Health, Role
 from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.services import ClassicState
-from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
+from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 _FIX = Restart("db")
 _HEAL_VICTIM = Restart("notifications")
 
 
 class Cascade(Failure):
-    id = "cascade"
     broken = {"db": Health.CRITICAL, "auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = _FIX
     symptoms = Symptoms(
-        logs=(
-            Line(
-                "db",
-                "ERROR",
-                (
-                    "lock wait timeout exceeded, txn 0x{hex} rolled back",
-                    "txn 0x{hex} blocks {n} others on table ledger",
-                ),
+        logs={
+            "db ERROR": (
+                "lock wait timeout exceeded, txn 0x{hex} rolled back",
+                "txn 0x{hex} blocks {n} others on table ledger",
             ),
-            Line(
-                "db",
-                "WARN",
-                (
-                    "connection pool near saturation, {n} clients queueing",
-                    "{n} clients wait for a connection, more arriving",
-                    "backlog of {n} connections builds up behind blocked writers",
-                ),
+            "db WARN": (
+                "connection pool near saturation, {n} clients queueing",
+                "{n} clients wait for a connection, more arriving",
+                "backlog of {n} connections builds up behind blocked writers",
             ),
-            Line(
-                "payments",
-                "ERROR",
-                ("query timed out after {ms}ms", "gave up on the ledger write after {ms}ms"),
+            "payments ERROR": (
+                "query timed out after {ms}ms",
+                "gave up on the ledger write after {ms}ms",
             ),
-        ),
-        alerts=(
-            Line("payments", "page", ("error rate above {pct}%", "{pct}% of checkouts fail")),
-            Line("db", "page", ("query latency above {ms}ms", "p99 of queries at {ms}ms")),
-        ),
+        },
+        alerts={
+            "payments page": ("error rate above {pct}%", "{pct}% of checkouts fail"),
+            "db page": ("query latency above {ms}ms", "p99 of queries at {ms}ms"),
+        },
         strain={
             "db": Strain(44, 980, 46, 1750, 430),
             "auth": Strain(28, 350, 41, 930, 190),
@@ -71,6 +61,3 @@ class Cascade(Failure):
             return Noop()
         hurt = state.health_of("notifications") != Health.HEALTHY
         return _HEAL_VICTIM if hurt else _FIX
-
-
-FAILURE = Cascade()

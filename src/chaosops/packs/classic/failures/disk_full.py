@@ -4,33 +4,28 @@ from chaosops.core.actions import Action, Restart, Scale
 from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.failure import Failure
 from chaosops.packs.classic.services import ClassicState
-from chaosops.packs.classic.symptoms import Line, Strain, Symptoms
+from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
 class DiskFull(Failure):
-    id = "disk_full"
     broken = {"db": Health.DEGRADED}
     worsens = ("db", 6)
     fix = Scale("db", 2)
     symptoms = Symptoms(
-        logs=(
-            Line(
-                "db",
-                "ERROR",
-                (
-                    "write to wal segment {n} failed: no space left on device",
-                    "could not extend relation ledger: no space left on device",
-                    "checkpoint {n} failed, volume has no free blocks",
-                ),
+        logs={
+            "db ERROR": (
+                "write to wal segment {n} failed: no space left on device",
+                "could not extend relation ledger: no space left on device",
+                "checkpoint {n} failed, volume has no free blocks",
             ),
-        ),
-        alerts=(
-            Line(
-                "db",
-                "warn",
-                ("volume nearly exhausted", "writes failing at {pct}%", "free blocks below 3%"),
+        },
+        alerts={
+            "db warn": (
+                "volume nearly exhausted",
+                "writes failing at {pct}%",
+                "free blocks below 3%",
             ),
-        ),
+        },
         strain={"db": Strain(41, 880, 98, 640, 210)},
     )
 
@@ -38,6 +33,3 @@ class DiskFull(Failure):
         if isinstance(action, Scale):
             return action.target == "db" and action.replicas >= 2
         return action == Restart("db")
-
-
-FAILURE = DiskFull()

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import chaosops
+from chaosops.packs import PACKS
+
+SOURCE = Path(chaosops.__file__).parent
+NAMES = "|".join(PACKS)
+# A name as a value, an import of a pack's own modules, or what used to tell the packs apart.
+ASKS = re.compile(rf"""["']({NAMES})["']|import .*\b({NAMES})\b|\.({NAMES})[. ]|is_company""")
+
+ALLOWED = {
+    "cli/app.py": "the command `chaosops arena`",
+    "cli/commands/arena_investigate.py": "the command",
+    "cli/commands/arena_show.py": "the command",
+    "evaluation/investigator.py": "the command",
+    "evaluation/leaks.py": "the command",
+    "report/company.py": "the command",
+    "policies/registry.py": "an example in a docstring",
+    "policies/scripted/last_toucher.py": "a default: where it is evaluated",
+    "server/tasks.py": "an example in a docstring",
+    "training/behaviour.py": "an imitated team reads the runbook of its pack",
+    "wire/views.py": "what a message without a layout means",
+}
+
+
+def test_outside_the_packs_nothing_asks_which_pack_it_is() -> None:
+    own = {"packs", "trained", *(f"policies/scripted/{name}" for name in PACKS)}
+    files = [path for kind in ("py", "js", "html") for path in SOURCE.rglob(f"*.{kind}")]
+    asking = {
+        path.relative_to(SOURCE).as_posix()
+        for path in files
+        if ASKS.search(path.read_text(encoding="utf-8"))
+    }
+    assert {path for path in asking if not path.startswith(tuple(own))} == set(ALLOWED)
