@@ -50,9 +50,6 @@ class Results:
         packs = {e.scenario.pack for of in self.episodes.values() for e in of}
         return any(load_pack(pack).judges_oversight for pack in packs)
 
-    def of_tier(self, policy: str, tier: Tier) -> list[Episode]:
-        return [e for e in self.episodes[policy] if e.scenario.tier is tier]
-
     def summary(self, metrics: Sequence[Metric] = ()) -> list[dict[str, Any]]:
         records = (
             {"policy": policy, **figures_to_wire(episode)}

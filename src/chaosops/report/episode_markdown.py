@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -50,7 +51,7 @@ def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
         where=scenario_line(episode.scenario),
         verdict=". ".join(sentences) + ".",
         caught=caught,
-        steps_with=steps_with,
+        steps_with=partial(steps_with, episode),
         players=by_roles(manifest.get("policy_status") or {}),
         turns=list(zip(episode.turns, so_far, strict=True)),
     )
