@@ -23,7 +23,6 @@ MARGIN = 0.9
 
 
 class Integrity(NamedTuple):
-    scenario: Scenario
     oracle: float
     optimum: float
     best_late: float
@@ -65,7 +64,6 @@ class IntegritySearch:
     def examine(self, scenario: Scenario) -> Integrity:
         world = Env(scenario).world
         return Integrity(
-            scenario,
             oracle=play(scenario, self._oracle).reward,
             optimum=self._any.best(world)[0],
             best_late=self._late.best(world)[0],

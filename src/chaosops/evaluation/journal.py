@@ -68,7 +68,7 @@ class Journal:
         self.learned = {policy: {} for policy in job["policies"]}
         self._header = {"format": JOURNAL_FORMAT, "job": job, "chain": first_link(job)}
         finished: Episodes = {policy: {} for policy in job["policies"]}
-        lines = self._whole_lines() if self._resume else []
+        lines = whole_lines(self.path) if self._resume else []
         good = []
         if lines:
             self._check_header(lines[0], job)
@@ -113,7 +113,7 @@ class Journal:
         try:
             self._file = FileIO(self.path, "r+")
             # New lines follow the last whole one.
-            self._file.truncate(sum(len(line) + 1 for line in self._whole_lines()))
+            self._file.truncate(sum(len(line) + 1 for line in whole_lines(self.path)))
             self._file.seek(0, 2)
         except OSError as error:
             raise unwritable(self.path, error) from None
@@ -140,15 +140,6 @@ class Journal:
             again.append(chained(again[-1]["chain"], line))
         self._link = again[-1]["chain"]
         write_bytes(self.path, b"".join(map(_encoded, again)))
-
-    def _whole_lines(self) -> list[bytes]:
-        """A line that a kill cut off has no end; it is left out."""
-        try:
-            return self.path.read_bytes().split(b"\n")[:-1]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise BadInput(f"cannot read {self.path}: {error.strerror or error}") from None
 
     def _check_header(self, line: bytes, job: Mapping[str, Any]) -> None:
         header = decoded(line)
@@ -189,6 +180,16 @@ class Journal:
             self._link = previous
             good.append(line)
         return good
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """A line that a kill cut off has no end; it is left out."""
+    try:
+        return path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def decoded(line: bytes) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
 from chaosops.evaluation.findings import Episode, Finding, differences
-from chaosops.evaluation.journal import decoded
+from chaosops.evaluation.journal import decoded, whole_lines
 from chaosops.evaluation.results import (
     COMPRESSED_NAME,
     JOURNAL_FORMAT,
@@ -56,11 +57,7 @@ def read_results(folder: Path) -> Stored:
 
 def read_journal(path: Path) -> Stored:
     """Header and episodes. A line that cannot be read becomes an empty one."""
-    try:
-        raw = path.read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
-    header, *lines = [decoded(line) or {} for line in raw] or [{}]
+    header, *lines = [decoded(line) or {} for line in whole_lines(path)] or [{}]
     if header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
         raise BadInput(f"{path} is no journal of this version of chaosops eval")
     return header, lines
@@ -88,14 +85,11 @@ def check_recording(name: str, content: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(name, "the chain has not one link for each decision: it was changed")
         return
     episode = Episode.of({**content["episode"], "policy": content["episode"].get("team")})
-    for place, (was, now) in enumerate(zip(recorded, links, strict=True)):
-        if was != now:
-            # All that follow differ with it.
-            what = "team, scenario, pack hash or reward" if place == 0 else "the decision"
-            what = "the manifest" if place == len(links) - 1 else what
-            turn = place if 0 < place < len(links) - 1 else None
-            yield Finding(name, f"{what} was changed: its link does not fit", episode, turn)
-            return
+    named = {0: "team, scenario, pack hash or reward", len(links) - 1: "the manifest"}
+    changed = (i for i, pair in enumerate(zip(recorded, links, strict=True)) if pair[0] != pair[1])
+    for place in islice(changed, 1):  # all that follow differ with it
+        what = f"{named.get(place, 'the decision')} was changed: its link does not fit"
+        yield Finding(name, what, episode, None if place in named else place)
 
 
 def results_chain(manifest: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:

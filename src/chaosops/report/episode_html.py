@@ -51,7 +51,11 @@ _STYLES = {
 
 def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
     environment = templates("chaosops.report")
-    environment.filters |= {"signed": _signed, "count": count, "sign": _sign}
+    environment.filters |= {
+        "signed": lambda value: f"{value:+,.1f}".replace("-", "\N{MINUS SIGN}"),
+        "sign": lambda value: "minus" if value < 0 else "plus",
+        "count": count,
+    }
     so_far = list(accumulate(turn.score.total for turn in episode.turns))
     rubrics = map(abs, episode.rubric_totals.values())
     return environment.get_template("episode.html").render(
@@ -68,14 +72,6 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
             for roles, status in by_roles(manifest.get("policy_status") or {})
         ],
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+,.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _sign(value: float) -> str:
-    return "minus" if value < 0 else "plus"
 
 
 def _role_names(roles: Sequence[Role]) -> str:
