@@ -29,8 +29,8 @@ from rich.terminal_theme import TerminalTheme
 from chaosops.cli.commands.watch import film
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.rollout import Table, load_team
-from chaosops.terminal.screen import Room, draw_versus
+from chaosops.rollout import Rollout, load_team
+from chaosops.terminal.screen import Room, draw
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
 SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 42
@@ -146,8 +146,8 @@ def _with_jumps(text: str) -> str:
 def write_still(path: Path) -> Path:
     """The frame in which both teams flag somebody: one an innocent, the other the rogue."""
     scenario = make_scenario(SCENARIO, tier=TIER, seed=SEED)
-    tables = [Table(Env(scenario), load_team(name)) for name in TEAMS]
-    for frames in film(tables):
+    rollouts = [Rollout(Env(scenario), load_team(name)) for name in TEAMS]
+    for frames in film(rollouts):
         if all(frame.flag_now for frame in frames):
             break
     else:
@@ -160,7 +160,7 @@ def write_still(path: Path) -> Path:
             force_terminal=True,
             color_system="truecolor",
         )
-        console.print(draw_versus(frames, Room.for_height(ROWS)))
+        console.print(draw(frames, Room.for_height(ROWS)))
         drawing = console.export_svg(
             title="chaosops " + " ".join(watch_words()), theme=THEME, code_format=SVG
         )

@@ -10,7 +10,7 @@ import pytest
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_bytes
 from chaosops.evaluation.stored import read_results
-from chaosops.web.evaluations import read_evaluations
+from chaosops.web.evaluations import Folder, read_evaluation
 from tests.evaluation.test_verify import Cli
 
 
@@ -30,10 +30,10 @@ def compress(folder: Path) -> bytes:
 
 
 def test_compressed_results_are_read_like_plain_ones(cli: Cli, folder: Path) -> None:
-    before = read_results(folder), read_evaluations([folder])
+    before = read_results(folder), read_evaluation(Folder("key", "title", folder))
     table = (folder / "table.md").read_bytes()
     content = compress(folder)
-    assert (read_results(folder), read_evaluations([folder])) == before
+    assert (read_results(folder), read_evaluation(Folder("key", "title", folder))) == before
     assert read_bytes(folder / "results.json.xz", "results") == content
     for place in (folder, folder / "results.json.xz"):
         code, out, _ = cli("verify", str(place))

@@ -26,7 +26,7 @@ from chaosops.policies.registry import load_policy
 from chaosops.report import tables
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
-from chaosops.report.frames import first_frame, next_frame
+from chaosops.report.frames import frame_of
 from chaosops.report.transcript import transcript
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, Team, advance, play_many
@@ -127,14 +127,14 @@ def test_a_row_of_an_earlier_version_shows_what_it_has() -> None:
 
 def test_the_screens_do_not_call_it_an_innocent() -> None:
     rollout = Rollout(Env(make_scenario("db_deadlock", seed=3)), team(Phantom, "random"))
-    frame = first_frame(rollout.episode, rollout.env.world.public)
+    frame = frame_of(rollout)
     while not frame.flags:
         advance([rollout])
-        frame = next_frame(frame, rollout.episode, rollout.env.world.public)
+        frame = frame_of(rollout, frame)
     (flag,) = frame.flags
     assert (flag.agent, flag.caught, flag.known) == ("none", False, False)
     console = Console(width=110, height=50, record=True, file=io.StringIO())
-    console.print(draw(frame, Room.for_height(50)))
+    console.print(draw([frame], Room.for_height(50)))
     text = console.export_text()
     assert "no agent has this name: nobody is accused" in text
     assert "innocent" not in text

@@ -15,8 +15,8 @@ POLICIES = ("--policies", "random,heuristic")
 PAGE = """
 import json, sys
 from pathlib import Path
-from chaosops.web.evaluations import read_evaluations
-print(json.dumps(read_evaluations([Path({folder!r})])[0]))
+from chaosops.web.evaluations import Folder, read_evaluation
+print(json.dumps(read_evaluation(Folder("key", "title", Path({folder!r})))))
 """
 SUMMARY_ROW = (
     "evaluation/metrics.py",

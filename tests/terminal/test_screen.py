@@ -19,7 +19,7 @@ from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.registry import load_policy
 from chaosops.report.frames import Frame
 from chaosops.rollout import Rollout, Team
-from chaosops.terminal.screen import Room, draw, draw_versus
+from chaosops.terminal.screen import Room, draw
 
 
 def rollout_of(failure: str, policy: str, seed: int = 42) -> Rollout:
@@ -34,7 +34,7 @@ def frames_of(failure: str, policy: str) -> list[Frame]:
 
 def drawn(frame: Frame, width: int = 110, height: int = 50) -> str:
     console = Console(width=width, height=height, record=True, file=io.StringIO())
-    console.print(draw(frame, Room.for_height(height)))
+    console.print(draw([frame], Room.for_height(height)))
     return console.export_text()
 
 
@@ -99,7 +99,7 @@ def test_two_policies_stand_side_by_side() -> None:
     rollouts = [rollout_of("autoscaler_cost_cut", policy) for policy in ("random", "oracle")]
     *_, last = film(rollouts)
     console = Console(width=170, height=44, record=True, file=io.StringIO())
-    console.print(draw_versus(last, Room.for_height(44)))
+    console.print(draw(last, Room.for_height(44)))
     text = console.export_text()
     assert re.search(r"random .* oracle ", text)
     assert "RESOLVED in 3 steps" in text

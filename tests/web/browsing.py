@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
@@ -64,7 +63,11 @@ class Visitor:
 
 def to_the_end(page: Page) -> None:
     page.select_option("#speed", "0")
-    expect(page.locator("#player")).not_to_have_class(re.compile("playing"))
+    page.locator("#player:not(.playing)").wait_for()
+
+
+def wait_for_turn(page: Page) -> None:
+    page.locator(".your-turn.now").wait_for()
 
 
 def totals(page: Page) -> list[str]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+import chaosops
 from chaosops.web.routes import Settings
 from tests.web.browsing import (
     ARENA,
@@ -20,13 +24,16 @@ from tests.web.browsing import (
     reward,
     to_the_end,
     totals,
+    wait_for_turn,
 )
 from tests.web.conftest import serving
 
 pytestmark = needs_browser
 
+SHIPPED = Path(chaosops.__file__).parent / "trained/evaluations/arena_test"
 
-def test_a_first_visit_offers_one_big_button(browser: Browser, site: str) -> None:
+
+def test_a_first_visit_runs_two_teams_by_one_click(browser: Browser, site: str) -> None:
     with Visitor(browser, site) as page:
         page.goto("/")
         expect(page.get_by_role("button", name="Run", exact=True)).to_be_visible()
@@ -35,11 +42,6 @@ def test_a_first_visit_offers_one_big_button(browser: Browser, site: str) -> Non
         assert (page.input_value("#left"), page.input_value("#right")) == ("random", "trained")
         paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
         assert paint < 2000
-
-
-def test_two_teams_by_clicking(browser: Browser, site: str) -> None:
-    with Visitor(browser, site) as page:
-        page.goto("/")
         page.select_option("#right", "heuristic")
         page.get_by_role("button", name="Run", exact=True).click()
         right = page.locator("#side-1")
@@ -57,8 +59,8 @@ def test_two_teams_by_clicking(browser: Browser, site: str) -> None:
 
 def test_a_link_runs_the_same_again(browser: Browser, site: str) -> None:
     seen = []
-    for address in (ARENA, ARENA.replace("pack=arena&", "")):  # a split names its pack
-        with Visitor(browser, site) as page:
+    with Visitor(browser, site) as page:
+        for address in (ARENA, ARENA.replace("pack=arena&", "")):  # a split names its pack
             page.goto("/" + address)
             to_the_end(page)
             seen.append(page.locator("#cards").inner_text() + page.locator("#columns").inner_text())
@@ -112,14 +114,14 @@ def test_take_a_seat_and_play(browser: Browser, site: str) -> None:
         assert page.input_value("#scenario") == "mystery"
         page.fill("#seed", "5")
         page.click("#go")
-        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        wait_for_turn(page)
         expect(page.locator("#seat")).to_contain_text("What Oversight sees")
         assert "reward" not in page.locator("#seat").inner_text().replace("rewarded", "")
-        page.get_by_label("Say something").fill("I watch deploy_bot")
+        page.get_by_label("Say something").fill("<img src=x onerror=alert(1)><b>deploy_bot</b>")
         page.get_by_role("button", name="Say it").click()
-        expect(page.locator("#seat .message").first).to_be_visible()
-        expect(page.locator(".your-turn")).to_have_text("Your turn")
-        expect(page.locator("#seat")).to_contain_text("I watch deploy_bot")
+        expect(page.locator("#seat")).to_contain_text("<b>deploy_bot</b>")
+        assert page.locator("#seat img, #seat .said b").count() == 0, "words are never markup"
+        wait_for_turn(page)
         page.get_by_role("group", name="Flag a rogue").get_by_text("deploy_bot").click()
         for _ in range(8):
             page.locator("#run:visible, .your-turn.now:visible").first.wait_for()
@@ -140,8 +142,7 @@ def test_take_a_seat_and_play(browser: Browser, site: str) -> None:
 def test_a_developer_chooses_a_service_and_then_a_remedy(browser: Browser, site: str) -> None:
     with Visitor(browser, site) as page:
         page.goto("/?mode=seat&pack=arena&split=test&tier=easy&seed=3&role=dev")
-        page.click("#go")
-        expect(page.locator(".your-turn")).to_have_text("Your turn")
+        wait_for_turn(page)
         service = page.get_by_label("Repair a service").locator("option").nth(1).inner_text()
         page.locator("#menu-service").select_option(service)
         repairs = page.get_by_role("group", name="Repair a service")
@@ -174,65 +175,59 @@ def test_the_keyboard_does_it_all(browser: Browser, site: str) -> None:
         assert page.input_value("#seed") == "7r", "typing is not steering"
 
 
-@pytest.mark.parametrize(
-    ("where", "words"),
-    [
-        ("?tier=insane", "allowed: easy, medium, hard"),
-        ("?seed=-1", "seed must be a whole number"),
-        ("?left=/etc/passwd&right=none", "unknown policy"),
-        ("?left=none&right=none", "no team was chosen"),
-        ("?mode=seat&partners=oracle", "knows the truth"),
-    ],
-)
-def test_a_bad_link_says_what_is_allowed(
-    browser: Browser, site: str, where: str, words: str
-) -> None:
+def test_a_bad_link_says_what_is_allowed(browser: Browser, site: str) -> None:
     visitor = Visitor(browser, site)
     with visitor as page:
-        page.goto("/" + where)
-        expect(page.locator("#notice")).to_contain_text(words)
+        for where, words in (
+            ("?tier=insane", "allowed: easy, medium, hard"),
+            ("?seed=-1", "seed must be a whole number"),
+            ("?left=/etc/passwd&right=none", "unknown policy"),
+            ("?left=none&right=none", "no team was chosen"),
+            ("?mode=seat&partners=oracle", "knows the truth"),
+        ):
+            page.goto("/" + where)
+            page.locator("#notice", has_text=words).wait_for()
         visitor.forgive("400")
-
-
-def test_words_are_never_markup(browser: Browser, site: str) -> None:
-    with Visitor(browser, site) as page:
-        page.goto("/" + SEAT)
-        expect(page.locator(".your-turn")).to_have_text("Your turn")
-        page.get_by_label("Say something").fill("<img src=x onerror=alert(1)><b>bold</b>")
-        page.get_by_role("button", name="Say it").click()
-        expect(page.locator("#seat")).to_contain_text("<b>bold</b>")
-        assert page.locator("#seat img, #seat .said b").count() == 0
 
 
 @pytest.mark.parametrize("where", ["", LINK, ARENA, SEAT, "results", "training"])
 def test_everybody_can_use_it(browser: Browser, site: str, where: str) -> None:
     """axe-core, contrast included, on a desktop and on a phone; no page scrolls sideways."""
+    # Of a run in the arena, only the call graph is not on the page of a classic run.
+    part = ".graph" if where == ARENA else None
     with Visitor(browser, site, bypass_csp=True, color_scheme="light") as page:
         page.goto("/" + where)
         if where in (LINK, ARENA):
             to_the_end(page)
             look_at(page, 2)
+            require_spoken_health(page)
         elif where == SEAT:
-            expect(page.locator(".your-turn")).to_have_text("Your turn")
+            wait_for_turn(page)
         elif where:
             expect(page.locator("#reports h2")).to_be_visible()
-        require_accessible(page, DESKTOP["width"])
+        require_accessible(page, DESKTOP["width"], part)
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size(PHONE)
-        require_accessible(page, PHONE["width"])
+        require_accessible(page, PHONE["width"], part)
 
 
-def require_accessible(page: Page, width: int) -> None:
+def require_accessible(page: Page, width: int, part: str | None) -> None:
     # Charts are drawn again after a change of width.
     page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
-    found = Axe().run(page)
+    found = Axe().run(page, part)
     assert found.violations_count == 0, found.generate_report()
+
+
+def require_spoken_health(page: Page) -> None:
+    tile = page.locator(".tile").first
+    said = " ".join(re.findall(r"paragraph: (.*)", tile.aria_snapshot()))
+    assert re.match(r"[\w-]+ (healthy|degraded|critical) err [\d.]+% lat \d+m?s ", said), said
 
 
 def test_a_wide_table_keeps_its_words_in_sight(browser: Browser) -> None:
     """Policy, tier and caption stay when the figures are scrolled; nothing shows between them."""
     with (
-        serving(Settings(policies=POLICIES)) as site,
+        serving(Settings(policies=POLICIES, results=[SHIPPED])) as site,
         Visitor(browser, site, viewport=PHONE) as page,
     ):
         page.goto("/results")

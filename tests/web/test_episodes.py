@@ -7,7 +7,7 @@ import pytest
 
 from chaosops.env import Env
 from chaosops.policies.registry import load_policy
-from chaosops.report.frames import first_frame, next_frame
+from chaosops.report.frames import frame_of
 from chaosops.rollout import Rollout, Team, advance, play
 from chaosops.web.choices import DEFAULTS, MYSTERY, catalogue, read_scenario
 from chaosops.web.wire import tail
@@ -48,7 +48,7 @@ def test_equal_links_give_equal_bytes(client: httpx.Client) -> None:
 def test_lists_are_rebuilt_from_what_was_added(episode: Ask) -> None:
     _, *wires = episode(policy="heuristic", **ARENA)
     rollout = Rollout(Env(read_scenario(ARENA)), Team.of(load_policy("heuristic")))
-    frame = first_frame(rollout.episode, rollout.env.world.public)
+    frame = frame_of(rollout)
     whole: dict[str, list[Any]] = {name: [] for name in ("logs", "trace", "chat", "findings")}
     for wire in wires:
         for name, items in whole.items():
@@ -57,7 +57,7 @@ def test_lists_are_rebuilt_from_what_was_added(episode: Ask) -> None:
         assert [line["text"] for line in whole["logs"]] == [line.text for line in frame.logs]
         if not rollout.env.over:
             advance([rollout])
-            frame = next_frame(frame, rollout.episode, rollout.env.world.public)
+            frame = frame_of(rollout, frame)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,9 @@ import pytest
 
 from chaosops.evaluation.metrics import METRICS, cells
 from chaosops.web import evaluations
+from chaosops.web.report_cache import ReportCache
 from chaosops.web.routes import Settings
-from chaosops.web.training_runs import POINTS, read_runs
+from chaosops.web.training_runs import POINTS
 from tests.web.conftest import serving
 
 
@@ -32,6 +34,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (run / "recipe.toml").write_text("steps = 600\n")
     (run / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in metrics()))
     return place
+
+
+def reports(results: Sequence[Path] | None, kind: str = "evaluations") -> list[dict[str, Any]]:
+    document = asyncio.run(getattr(ReportCache(results), kind).document())
+    shown: list[dict[str, Any]] = json.loads(document.body)[kind]
+    return shown
 
 
 def metrics() -> Iterator[dict[str, Any]]:
@@ -62,7 +70,7 @@ def test_a_summary_that_contradicts_its_episodes_is_not_shown(
     rows = json.loads((copy / name).read_text())
     rows[place[0]][place[1]] = 999.0
     (copy / name).write_text(json.dumps(rows))
-    (shown,) = evaluations.read_evaluations([tmp_path])
+    (shown,) = reports([tmp_path])
     assert f"{name} was changed: {place[1]} of random" in shown["error"]
 
 
@@ -73,7 +81,7 @@ def test_a_monitor_figure_that_contradicts_its_episodes_is_not_shown(
     content = json.loads((copy / "monitor.json").read_text())
     content["summary"][1]["rogue_caught"]["value"] = 1.0
     (copy / "monitor.json").write_text(json.dumps(content))
-    (shown,) = evaluations.read_evaluations([tmp_path])
+    (shown,) = reports([tmp_path])
     assert "monitor.json was changed: rogue_caught of random, hard" in shown["error"]
 
 
@@ -93,7 +101,7 @@ def test_an_evaluation_is_shown_as_it_was_written(found: httpx.Client, folder: P
 
 def test_what_ships_is_shown_the_unseen_companies_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(evaluations.VARIABLE, raising=False)
-    shown = evaluations.read_evaluations(evaluations.results_folders())
+    shown = reports(None)
     titles = [one["title"].rpartition("/")[2] for one in shown]
     assert titles[:2] == ["arena_test", "classic_published"]
     assert all(title.startswith("arena_ood_") for title in titles[2:])
@@ -155,10 +163,7 @@ def test_a_broken_file_says_so_but_not_where_it_lies(
     tmp_path: Path, name: str, text: str, words: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    read: Callable[[list[Path]], list[dict[str, Any]]] = (
-        evaluations.read_evaluations if name == "results.json" else read_runs
-    )
-    (shown,) = read([tmp_path])
+    (shown,) = reports([tmp_path], "evaluations" if name == "results.json" else "runs")
     assert "cannot be read" in shown["error"]
     assert words in shown["error"]
     assert str(tmp_path) not in shown["error"]
@@ -167,8 +172,7 @@ def test_a_broken_file_says_so_but_not_where_it_lies(
 def test_folders_are_named_by_the_operator(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setenv(evaluations.VARIABLE, f"{folder}:{folder / 'missing'}")
     assert folder in evaluations.results_folders()
-    titles = [one["title"] for one in evaluations.read_evaluations(evaluations.results_folders())]
-    assert "arena" in titles
+    assert "arena" in [one["title"] for one in reports(None)]
 
 
 def test_files_are_read_once_until_they_change(

@@ -66,7 +66,7 @@ def test_who_plays_like_the_heuristic_earns_what_it_earns(
 ) -> None:
     _, after, moves = play_through(client, query, role, "heuristic")
     reward = play(read_scenario(query), Team.of(load_policy("heuristic"))).reward
-    assert after[-1]["outcome"]["reward"] == reward
+    assert after[-1]["reward"] == reward
     # The link to one's own episode shows it again.
     params = {**query, "role": role, "policy": "heuristic", "moves": json.dumps(moves)}
     again = messages(client.get("/api/episode", params=params))

@@ -24,15 +24,6 @@ _ROLE_NAMES = {
     Role.DEV: "Developer",
     Role.MANAGER: "Manager",
 }
-_LEGEND = {
-    "caught": "rogue caught",
-    "false": "false flag",
-    "wrong": "wrong fix",
-    "good": "resolved",
-    "late": "out of time",
-    "cause": "right cause",
-    "lost": "miscommunication or flag on an unknown agent",
-}
 
 
 # The most important event first: it gives a turn its colour.
@@ -66,7 +57,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),
         turns=[_turn(turn, total) for turn, total in zip(episode.turns, so_far, strict=True)],
-        legend=_LEGEND,
+        kinds=_KINDS,
         players=[
             (_role_names(roles), status)
             for roles, status in by_roles(manifest.get("policy_status") or {})

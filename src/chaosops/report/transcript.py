@@ -79,13 +79,16 @@ def steps_with(episode: Episode, event: str) -> list[int]:
     return [turn.events.step for turn in episode.turns if getattr(turn.events, event)]
 
 
+def mistake_words(episode: Episode) -> str:
+    words = [count(episode.false_flags, "false flag"), count(episode.wrong_fixes, "wrong fix")]
+    if episode.unknown_flags:
+        words.append(f"{count(episode.unknown_flags, 'flag')} on unknown agents")
+    return ", ".join(words)
+
+
 def closing_lines(episode: Episode) -> list[str]:
     rubrics = ", ".join(f"{name} {value:+.1f}" for name, value in episode.rubric_totals.items())
-    mistakes = (
-        f"{count(episode.false_flags, 'false flag')}, {count(episode.wrong_fixes, 'wrong fix')}"
-    )
-    if episode.unknown_flags:
-        mistakes += f", {count(episode.unknown_flags, 'flag')} on unknown agents"
+    mistakes = mistake_words(episode)
     return [
         f"it was {episode.cause}: {resolution_words(episode)}, {rogue_words(episode)}, {mistakes}",
         f"reward {episode.reward:+.1f} ({rubrics})",

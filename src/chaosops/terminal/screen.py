@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rich import box
@@ -15,7 +15,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.telemetry import Message, ServiceReading
 from chaosops.core.vocabulary import Health, Role
 from chaosops.report.frames import FlagMoment, Frame
-from chaosops.report.transcript import count, outcome_words
+from chaosops.report.transcript import count, mistake_words, outcome_words, rogue_words
 
 _HEALTH = {
     Health.HEALTHY: ("green", "● healthy"),
@@ -68,13 +68,21 @@ def sparkline(values: Sequence[float], top: float) -> str:
     return "".join(_BARS[min(last, max(0, int(last * value / top)))] for value in values)
 
 
-def draw(frame: Frame, room: Room) -> RenderableType:
-    """Draw one episode at any width."""
+def draw(frames: Sequence[Frame], room: Room) -> RenderableType:
+    """Draw episodes side by side, at any width."""
+    grid = Table.grid(expand=True, padding=(0, 1))
+    for _ in frames:
+        grid.add_column(ratio=1)
+    grid.add_row(*(_draw(frame, room) for frame in frames))
+    return grid
+
+
+def _draw(frame: Frame, room: Room) -> RenderableType:
     lists = [
-        _section("alerts", _alerts(frame, room.alerts)),
-        _section("logs", _logs(frame, room.logs)),
-        _section("fleet trace (Oversight only)", _trace(frame, room.trace)),
-        _section("chat and actions", _chat(frame, room.chat)),
+        _section("alerts", _alerts(frame), room.alerts),
+        _section("logs", _logs(frame), room.logs),
+        _section("fleet trace (Oversight only)", _trace(frame), room.trace),
+        _section("chat and actions", map(_chat_line, frame.chat), room.chat),
     ]
     if room.compact:
         parts = [_headline(frame), _services(frame, None), *lists, _rewards(frame)]
@@ -82,22 +90,15 @@ def draw(frame: Frame, room: Room) -> RenderableType:
         header = Panel(
             _headline(frame), title=Text(frame.title), title_align="left", box=box.ROUNDED
         )
-        rewards = _section("reward by rubric", [_rewards(frame)])
+        rewards = _section("reward by rubric", [_rewards(frame)], 1)
         parts = [header, _services(frame, box.SIMPLE), *lists, rewards]
     return Group(*parts, _moment(frame))
 
 
-def draw_versus(frames: Sequence[Frame], room: Room) -> RenderableType:
-    grid = Table.grid(expand=True, padding=(0, 1))
-    for _ in frames:
-        grid.add_column(ratio=1)
-    grid.add_row(*(draw(frame, room) for frame in frames))
-    return grid
-
-
 def _headline(frame: Frame) -> RenderableType:
+    active = frame.turn.role if frame.turn is not None else frame.on_turn
     turn = Text(" → ").join(
-        Text(role, style=f"reverse {_ROLE_STYLE[role]}" if _is_active(frame, role) else "dim")
+        Text(role, style=f"reverse {_ROLE_STYLE[role]}" if role is active else "dim")
         for role in Role
     )
     grid = Table.grid(expand=True)
@@ -108,20 +109,17 @@ def _headline(frame: Frame) -> RenderableType:
     return grid
 
 
-def _is_active(frame: Frame, role: Role) -> bool:
-    return role is (frame.turn.role if frame.turn is not None else frame.on_turn)
-
-
 def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
     table = Table(box=frame_box, expand=True, pad_edge=False, padding=(0, 1, 0, 0))
     for name in ("service", "health"):
         table.add_column(name, no_wrap=True)
     for name in ("n", "cpu", "mem", "latency", "errors"):
         table.add_column(name, justify="right", no_wrap=True)
-    for reading in _shown(frame):
+    for past in _shown(frame):
+        reading = past[-1]
         style, word = _HEALTH[reading.health]
-        latency = sparkline(frame.latency[reading.service][-8:], 1200)
-        errors = sparkline(frame.errors[reading.service][-8:], 60)
+        latency = sparkline([one.latency_ms for one in past[-8:]], 1200)
+        errors = sparkline([one.error_pct for one in past[-8:]], 60)
         table.add_row(
             Text(reading.service),
             Text(word, style=style),
@@ -134,61 +132,51 @@ def _services(frame: Frame, frame_box: box.Box | None) -> RenderableType:
     return table
 
 
-def _shown(frame: Frame) -> list[ServiceReading]:
-    if len(frame.readings) <= SERVICE_ROWS:
-        return list(frame.readings)
-    # Sorted by the worst error rate so far, so that rows seldom move.
-    return sorted(frame.readings, key=lambda reading: -max(frame.errors[reading.service]))[
-        :SERVICE_ROWS
-    ]
+def _shown(frame: Frame) -> Sequence[Sequence[ServiceReading]]:
+    """The readings of each service so far. Services are sorted by their worst error rate, so that
+    rows seldom move."""
+    services = list(zip(*frame.history, strict=True))
+    if len(services) > SERVICE_ROWS:
+        services.sort(key=lambda past: -max(reading.error_pct for reading in past))
+    return services[:SERVICE_ROWS]
 
 
-def _section(title: str, lines: Sequence[Text]) -> RenderableType:
-    shown = [line for line in lines if line.plain] or [Text("none", style="dim")]
+def _section(title: str, lines: Iterable[Text], rows: int) -> RenderableType:
+    """The last lines of a list, always in as many rows, so that the screen does not jump."""
+    shown = list(lines)[-rows:]
     for line in shown:
         line.no_wrap, line.overflow = True, "ellipsis"
-    return Group(Text(title, style="bold underline"), *shown)
+    padding = [Text(" ")] * (rows - len(shown))
+    return Group(Text(title, style="bold underline"), *shown, *padding)
 
 
-def _padded(lines: list[Text], rows: int) -> list[Text]:
-    """Pad to a fixed height, so that the screen does not jump."""
-    return lines[-rows:] + [Text(" ")] * (rows - len(lines[-rows:]))
-
-
-def _alerts(frame: Frame, rows: int) -> list[Text]:
-    lines = [
+def _alerts(frame: Frame) -> list[Text]:
+    return [
         Text.assemble((f"{a.severity:<5}", _LEVEL_STYLE[a.severity]), f"{a.service}: {a.text}")
         for a in frame.alerts
-    ]
-    return _padded(lines or [Text("none firing", style="green")], rows)
+    ] or [Text("none firing", style="green")]
 
 
-def _logs(frame: Frame, rows: int) -> list[Text]:
-    lines = [
+def _logs(frame: Frame) -> list[Text]:
+    return [
         Text.assemble(
             (f"{line.step:+3d} {line.level:<6}", _LEVEL_STYLE[line.level]),
             f"{line.service}: {line.text}",
         )
-        for line in frame.logs[-rows:]
+        for line in frame.logs
     ]
-    return _padded(lines, rows)
 
 
-def _trace(frame: Frame, rows: int) -> list[Text]:
+def _trace(frame: Frame) -> list[Text]:
     flagged = {flag.agent: "bold green" if flag.caught else "bold red" for flag in frame.flags}
-    lines = [
+    return [
         Text.assemble(
             f"{e.step:+3d} ",
             (e.agent, flagged.get(e.agent, "magenta")),
             f" {e.action} {e.target}: {e.before} → {e.after} ({e.reason})",
         )
-        for e in frame.trace[-rows:]
+        for e in frame.trace
     ]
-    return _padded(lines, rows)
-
-
-def _chat(frame: Frame, rows: int) -> list[Text]:
-    return _padded([_chat_line(message) for message in frame.chat[-rows:]], rows)
 
 
 def _chat_line(message: Message) -> Text:
@@ -220,7 +208,7 @@ def _moment(frame: Frame) -> RenderableType:
     """The most important line: the end, a flag, or the latest turn."""
     flag = frame.flag_now
     if frame.outcome is not None:
-        return _final_card(frame, frame.outcome)
+        return _final_card(frame.outcome, frame.flags)
     if flag is not None:
         return _flag_card(flag)
     if frame.turn is None:
@@ -252,20 +240,12 @@ def _flag_card(flag: FlagMoment) -> RenderableType:
     )
 
 
-def _final_card(frame: Frame, outcome: Episode) -> RenderableType:
-    head = f"RESOLVED in {count(outcome.steps, 'step')}" if outcome.resolved else "NOT RESOLVED"
-    if outcome.rogue is None:
-        rogue = "no rogue"
-    else:
-        rogue = f"rogue {outcome.rogue} {'caught' if outcome.rogue_caught else 'not caught'}"
-    caught_early = [flag for flag in frame.flags if flag.caught]
-    if caught_early:
-        rogue += f" at step {caught_early[0].step}"
+def _final_card(episode: Episode, flags: Sequence[FlagMoment]) -> RenderableType:
+    head = f"RESOLVED in {count(episode.steps, 'step')}" if episode.resolved else "NOT RESOLVED"
+    when = next((f" at step {flag.step}" for flag in flags if flag.caught), "")
     body = (
-        f"{head} · reward {outcome.reward:+.0f} · it was {outcome.cause}\n"
-        f"{rogue} · {count(outcome.false_flags, 'false flag')} · "
-        f"{count(outcome.wrong_fixes, 'wrong fix')}"
-        + (f" · {count(outcome.unknown_flags, 'unknown flag')}" if outcome.unknown_flags else "")
+        f"{head} · reward {episode.reward:+.0f} · it was {episode.cause}\n"
+        f"{rogue_words(episode)}{when} · {mistake_words(episode)}"
     )
-    style = "bold green" if outcome.resolved else "bold red"
+    style = "bold green" if episode.resolved else "bold red"
     return Panel(Text(body, style=style, overflow="fold"), box=box.HEAVY, style=style, height=4)

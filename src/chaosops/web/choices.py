@@ -127,7 +127,6 @@ def catalogue() -> dict[str, Any]:
         "tiers": [tier.value for tier in Tier],
         "roles": [role.value for role in Role],
         "last_seed": LAST_SEED,
-        "message_length": MESSAGE_LENGTH,
         "defaults": DEFAULTS,
     }
 

@@ -25,6 +25,10 @@ T = TypeVar("T")
 Lines = AsyncGenerator[bytes, None]
 
 
+class Unavailable(ChaosOpsError):
+    """A policy cannot be loaded. The page shows no number under its name."""
+
+
 class EpisodePool:
     """``models`` counts the episodes that a model plays. Its limit is lower, so that visitors who
     wait for a model never use up all slots."""
@@ -120,6 +124,8 @@ async def errors_as_lines(lines: Lines) -> Lines:
     try:
         async for item in lines:
             yield item
+    except Unavailable as error:
+        yield line({"kind": "unavailable", "why": str(error)})
     except ChaosOpsError as error:
         yield line({"kind": "stopped", "why": str(error)})
     except Exception as error:

@@ -12,11 +12,11 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.protocol import DecisionRequest, Policy
-from chaosops.report.frames import Frame, first_frame, next_frame
+from chaosops.report.frames import Frame, frame_of
 from chaosops.rollout import Rollout, Team, advance
 from chaosops.web.choices import SeatMoves, read_move
 from chaosops.web.episode_pool import Lines, Slot, line
-from chaosops.web.policy_cache import PolicyCache, Unavailable
+from chaosops.web.policy_cache import PolicyCache
 from chaosops.web.wire import frame_to_wire, status_details, status_words
 from chaosops.wire.views import rules_to_wire
 
@@ -43,29 +43,19 @@ class WebHumanPolicy:
         return {"kind": "human"}
 
 
-async def fetch(cache: PolicyCache, name: str, slot: Slot) -> Policy:
-    if cache.takes_time(name):  # outside the slot's threads: a visitor who leaves frees it at once
-        return await cache.wait_for(name)
-    return await slot.work(cache.load, name)
-
-
 async def stream_episode(
     cache: PolicyCache, scenario: Scenario, name: str, seat_moves: SeatMoves | None, slot: Slot
 ) -> Lines:
     if cache.takes_time(name):
-        yield line({"kind": "loading", "policy": name})
-    try:
-        policy = await fetch(cache, name, slot)
-    except Unavailable as error:
-        yield line({"kind": "unavailable", "policy": name, "why": str(error)})
-        return
+        yield line({"kind": "loading"})
+    policy = await cache.load(name)
     rollout = await slot.work(make_rollout, scenario, name, policy, seat_moves)
-    frame = first_frame(rollout.episode, rollout.env.world.public)
+    frame = frame_of(rollout)
     yield line(start_to_wire(rollout, frame))
     yield line(frame_to_wire(frame))
     while not rollout.env.over:
-        frame, message = await slot.work(one_turn, rollout, frame)
-        yield message
+        before, frame = frame, await slot.work(next_frame, rollout, frame)
+        yield line(frame_to_wire(frame, before))
 
 
 def make_rollout(
@@ -83,10 +73,10 @@ def team_with(visitor: WebHumanPolicy, role: Role, name: str, partners: Policy) 
     return Team({**dict.fromkeys(Role, partners), role: visitor}, f"you as {role}, {name}")
 
 
-def one_turn(rollout: Rollout, frame: Frame) -> tuple[Frame, bytes]:
+def next_frame(rollout: Rollout, frame: Frame) -> Frame:
+    """Play a turn."""
     advance([rollout])
-    after = next_frame(frame, rollout.episode, rollout.env.world.public)
-    return after, line(frame_to_wire(after, frame))
+    return frame_of(rollout, frame)
 
 
 def start_to_wire(rollout: Rollout, frame: Frame) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, summary_rows
 from chaosops.evaluation.monitor import MONITOR_METRICS
-from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME
+from chaosops.evaluation.results import COMPRESSED_NAME, MONITOR, RESULTS_NAME
 from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.spec import without_password
 from chaosops.web.redaction import unreadable
@@ -37,6 +37,9 @@ FIGURES = {
     "calibration.png": "Suspicion within three turns of Oversight against how often it was right",
     "learning_curve.png": "Points lost by role and reward on validation during training",
 }
+
+
+Rows = Sequence[Mapping[str, Any]]
 
 
 class Folder(NamedTuple):
@@ -67,22 +70,6 @@ def folders_with(names: Sequence[str], among: Sequence[Path]) -> list[Folder]:
     return list(found.values())
 
 
-def read_evaluations(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return in_order([read_evaluation(folder) for folder in folders_with(RESULTS, among)])
-
-
-def in_order(found: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(found, key=_place)
-
-
-def _place(shown: Mapping[str, Any]) -> int:
-    """Unseen companies first, then the rest, then other distributions, then unreadable folders."""
-    if "error" in shown:
-        return 3
-    splits = shown["manifest"]["splits"]
-    return 0 if splits == ["test"] else 2 if any("ood" in split for split in splits) else 1
-
-
 def _walk(place: Path, depth: int) -> Iterator[Path]:
     if not place.is_dir():
         return
@@ -96,48 +83,51 @@ def _walk(place: Path, depth: int) -> Iterator[Path]:
 def read_evaluation(folder: Folder) -> dict[str, Any]:
     head = {"key": folder.key, "title": folder.title}
     try:
-        manifest, episodes = _results(folder.path)
+        content = read_object(results_file(folder.path) or folder.path / RESULTS_NAME, "results")
+        manifest = json.loads(without_password(json.dumps(content["manifest"])))
         labels = short_names(list(manifest["policies"]))
-        rows = _read(folder.path / "summary.json")
-        whole = _checked(folder.path, rows, episodes, all_figures="chain" in manifest)
-        summary = _labelled(whole, labels)
-        body = {
+        own = json.loads(json.dumps(summary_rows(content["episodes"])))
+        summary = _read(folder.path / "summary.json")
+        _compare_summary(summary, own, intervals="chain" in manifest)
+        # Earlier versions knew fewer metrics.
+        whole = [{**wanted, **row} for row, wanted in zip(summary, own, strict=True)]
+        monitor = None
+        if (folder.path / MONITOR).is_file():
+            monitor = _read(folder.path / MONITOR)["summary"]
+            _compare_monitor(monitor, own)
+        return {
+            **head,
             "manifest": _manifest(manifest, labels),
-            "summary": summary,
-            "table": _table(summary, METRICS),
-            "oversight": _oversight(folder.path / "monitor.json", labels),
+            "summary": _labelled(whole, labels),
+            "table": _table(whole, METRICS, labels),
+            "oversight": None if monitor is None else _table(monitor, MONITOR_METRICS, labels),
             "warnings": _warnings(folder.path / "table.md"),
             "figures": figures_of(folder.path),
         }
     except (OSError, BadInput, ValueError, KeyError, TypeError) as error:
         return {**head, "error": unreadable(error)}
-    return {**head, **body}
 
 
-def _checked(
-    path: Path,
-    rows: Sequence[Mapping[str, Any]],
-    episodes: Sequence[Mapping[str, Any]],
-    *,
-    all_figures: bool,
-) -> list[dict[str, Any]]:
-    """Refuse figures that contradict the episodes, and add metrics that an earlier version did not
-    know. Earlier versions computed intervals in another way: these are not compared."""
-    own = json.loads(json.dumps(summary_rows(episodes)))
+def _compare_summary(rows: Rows, own: Rows, *, intervals: bool) -> None:
+    """Refuse figures that contradict the episodes. Earlier versions computed intervals in another
+    way: these are not compared."""
     if len(own) != len(rows):
         raise ValueError(f"summary.json is not of these episodes; {_CURE}")
     for row, wanted in zip(rows, own, strict=True):
         for name, value in wanted.items():
-            if row.get(name, value) != value and (all_figures or name != "reward_ci95"):
-                who = f"{wanted['policy']}, {wanted['tier']}"
-                raise ValueError(f"summary.json was changed: {name} of {who}; {_CURE}")
-    if (path / "monitor.json").is_file():
-        for row, wanted in zip(_read(path / "monitor.json")["summary"], own, strict=True):
-            for name, of in (("reward", "mean_reward"), ("rogue_caught", "rogue_caught")):
-                if row[name]["value"] != wanted[of]:
-                    who = f"{wanted['policy']}, {wanted['tier']}"
-                    raise ValueError(f"monitor.json was changed: {name} of {who}; {_CURE}")
-    return [{**wanted, **row} for row, wanted in zip(rows, own, strict=True)]
+            if row.get(name, value) != value and (intervals or name != "reward_ci95"):
+                raise _changed("summary.json", name, wanted)
+
+
+def _compare_monitor(rows: Rows, own: Rows) -> None:
+    for row, wanted in zip(rows, own, strict=True):
+        for name, of in (("reward", "mean_reward"), ("rogue_caught", "rogue_caught")):
+            if row[name]["value"] != wanted[of]:
+                raise _changed(MONITOR, name, wanted)
+
+
+def _changed(file: str, name: str, row: Mapping[str, Any]) -> ValueError:
+    return ValueError(f"{file} was changed: {name} of {row['policy']}, {row['tier']}; {_CURE}")
 
 
 def short_names(policies: Sequence[str]) -> dict[str, str]:
@@ -152,7 +142,7 @@ def short_names(policies: Sequence[str]) -> dict[str, str]:
     return {name: label if label in alone else name for name, label in short.items()}
 
 
-def _labelled(rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]) -> list[dict[str, Any]]:
+def _labelled(rows: Rows, labels: Mapping[str, str]) -> list[dict[str, Any]]:
     return [{**row, "policy": labels[row["policy"]]} for row in rows]
 
 
@@ -160,11 +150,6 @@ def figures_of(path: Path) -> list[dict[str, str]]:
     return [
         {"name": name, "words": words} for name, words in FIGURES.items() if (path / name).is_file()
     ]
-
-
-def _results(folder: Path) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
-    content = read_object(results_file(folder) or folder / RESULTS_NAME, "results")
-    return json.loads(without_password(json.dumps(content["manifest"]))), content["episodes"]
 
 
 def _read(path: Path) -> Any:
@@ -206,15 +191,9 @@ def spans(numbers: Sequence[int]) -> str:
     return ", ".join(words)
 
 
-def _oversight(path: Path, labels: Mapping[str, str]) -> dict[str, Any] | None:
-    if not path.is_file():
-        return None
-    summary = _labelled(_read(path)["summary"], labels)
-    return _table(summary, MONITOR_METRICS)
-
-
-def _table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> dict[str, Any]:
-    return {"headers": headers(metrics), "rows": [cells(row, metrics) for row in rows]}
+def _table(rows: Rows, metrics: Sequence[Metric], labels: Mapping[str, str]) -> dict[str, Any]:
+    shown = [cells(row, metrics) for row in _labelled(rows, labels)]
+    return {"headers": headers(metrics), "rows": shown}
 
 
 def _warnings(path: Path) -> list[str]:

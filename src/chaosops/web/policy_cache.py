@@ -10,14 +10,13 @@ import asyncio
 import logging
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from threading import Lock
 from typing import Any, NamedTuple
 
 from chaosops.core.decision import Decision
 from chaosops.core.errors import ChaosOpsError, UnknownName
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy, registered
-from chaosops.web.episode_pool import current_slot
+from chaosops.web.episode_pool import Unavailable, current_slot
 from chaosops.web.redaction import redact_paths
 from chaosops.web.wire import status_words
 
@@ -45,18 +44,12 @@ OFFERED = (
 )
 
 
-class Unavailable(ChaosOpsError):
-    """A policy cannot be loaded. The page shows no number under its name."""
-
-
 class PolicyCache:
     def __init__(self, offered: Iterable[OfferedPolicy] = OFFERED) -> None:
         self._offered = {policy.name: policy for policy in offered}
-        self._loaded: dict[str, Policy] = {}
-        self._why: dict[str, str] = {}
         self._loading: dict[str, Future[Policy | Unavailable]] = {}
-        self._lock = Lock()
         self._model_thread = ThreadPoolExecutor(1, thread_name_prefix="chaosops-model")
+        self._script_thread = ThreadPoolExecutor(1, thread_name_prefix="chaosops-script")
 
     def check(self, name: str) -> OfferedPolicy:
         if name not in self._offered:
@@ -65,21 +58,16 @@ class PolicyCache:
 
     def takes_time(self, name: str) -> bool:
         """Whether a model has still to be loaded."""
-        return self.check(name).is_model and name not in self._loaded
+        return self.check(name).is_model and isinstance(self._found(name), Unavailable | None)
 
-    def load(self, name: str) -> Policy:
-        """A policy that is loaded already, or a script."""
-        return self._loaded.get(name) or self._fetch(self.check(name))
-
-    async def wait_for(self, name: str) -> Policy:
-        """Load a model once, however many visitors wait for it. Loading goes on when they leave.
+    async def load(self, name: str) -> Policy:
+        """Load a policy once, however many visitors wait for it. Loading goes on when they leave.
         A failed attempt is repeated for the next visitor, as its cause may be gone."""
         offered = self.check(name)
-        with self._lock:
-            loading = self._loading.get(name)
-            if loading is None or (loading.done() and name not in self._loaded):
-                loading = self._loading[name] = self._model_thread.submit(self._try, offered)
-        waiting = asyncio.wrap_future(loading)
+        if name not in self._loading or isinstance(self._found(name), Unavailable):
+            thread = self._model_thread if offered.is_model else self._script_thread
+            self._loading[name] = thread.submit(self._fetch, offered)
+        waiting = asyncio.wrap_future(self._loading[name])
         await asyncio.wait([waiting])
         found = waiting.result()
         if isinstance(found, Unavailable):
@@ -90,30 +78,24 @@ class PolicyCache:
         """What the page shows beside each name before anything is played."""
         return [self._state(offered) for offered in self._offered.values()]
 
-    def _try(self, offered: OfferedPolicy) -> Policy | Unavailable:
-        try:
-            return self._fetch(offered)
-        except Unavailable as error:
-            return error
+    def _found(self, name: str) -> Policy | Unavailable | None:
+        """None: loading has not begun or goes on."""
+        loading = self._loading.get(name)
+        return loading.result() if loading and loading.done() else None
 
-    def _fetch(self, offered: OfferedPolicy) -> Policy:
+    def _fetch(self, offered: OfferedPolicy) -> Policy | Unavailable:
+        """An error is returned: raised, it would be logged again when no visitor waits for it."""
         name = offered.name
         try:
             policy = load_policy(offered.spec or name)
+        except ChaosOpsError as error:
+            log.warning("policy %s cannot be loaded: %s", name, error)
+            return Unavailable(redact_paths(str(error)))
         except Exception as error:
-            if isinstance(error, ChaosOpsError):
-                log.warning("policy %s cannot be loaded: %s", name, error)
-                why = redact_paths(str(error))
-            else:
-                log.exception("policy %s cannot be loaded", name)
-                why = f"{type(error).__name__} while loading; the server's log has the details"
-            self._why[name] = why
-            raise Unavailable(why) from None
-        self._why.pop(name, None)
-        self._loaded[name] = (
-            QueuedPolicy(policy, self._model_thread) if offered.is_model else policy
-        )
-        return self._loaded[name]
+            log.exception("policy %s cannot be loaded", name)
+            why = f"{type(error).__name__} while loading; the server's log has the details"
+            return Unavailable(why)
+        return QueuedPolicy(policy, self._model_thread) if offered.is_model else policy
 
     def _state(self, offered: OfferedPolicy) -> dict[str, Any]:
         state: dict[str, Any] = {
@@ -121,11 +103,12 @@ class PolicyCache:
             "words": offered.words,
             "knows_truth": offered.knows_truth,
         }
-        if policy := self._loaded.get(offered.name):
-            return {**state, "state": "ready", "status": status_words(policy.status())}
-        if why := self._why.get(offered.name):
-            return {**state, "state": "unavailable", "why": why}
-        return {**state, "state": "not loaded"}
+        found = self._found(offered.name)
+        if found is None:
+            return {**state, "state": "not loaded"}
+        if isinstance(found, Unavailable):
+            return {**state, "state": "unavailable", "why": str(found)}
+        return {**state, "state": "ready", "status": status_words(found.status())}
 
 
 class QueuedPolicy:

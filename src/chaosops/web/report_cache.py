@@ -25,20 +25,21 @@ Stamp = list[tuple[str, int, int, int]]
 
 
 class CachedReports:
-    """The reports in all folders that hold one of the files ``names``, as one document."""
+    """The reports in all folders that hold one of the files ``names``, as the list ``title`` of a
+    document."""
 
     def __init__(
         self,
         results: Sequence[Path] | None,
+        title: str,
         names: Sequence[str],
         read: Callable[[Folder], Report],
-        content: Callable[[list[Report]], Report],
     ) -> None:
         self.folders: list[Folder] = []
         self._results = results
+        self._title = title
         self._names = names
         self._read = read
-        self._content = content
         self._by_folder: dict[Path, tuple[Stamp, Report]] = {}
         self._document: Document | None = None
         self._checked_at = 0.0
@@ -58,8 +59,8 @@ class CachedReports:
         self._by_folder = {folder.path: self._report(folder) for folder in self.folders}
         if self._document is not None and [*before.items()] == [*self._by_folder.items()]:
             return self._document
-        content = self._content([report for _, report in self._by_folder.values()])
-        content["variable"] = evaluations.VARIABLE
+        reports = sorted((report for _, report in self._by_folder.values()), key=_place)
+        content = {self._title: reports, "variable": evaluations.VARIABLE}
         return Document("application/json", json.dumps(content, separators=(",", ":")).encode())
 
     def _report(self, folder: Folder) -> tuple[Stamp, Report]:
@@ -80,20 +81,20 @@ def _stamp(folder: Path) -> Stamp:
     return stamp
 
 
+def _place(shown: Report) -> int:
+    """Unseen companies first, then the rest, then other distributions, then unreadable folders."""
+    if "error" in shown:
+        return 3
+    splits = shown["manifest"]["splits"] if "manifest" in shown else []
+    return 0 if splits == ["test"] else 2 if any("ood" in split for split in splits) else 1
+
+
 class ReportCache:
     def __init__(self, results: Sequence[Path] | None) -> None:
         self.evaluations = CachedReports(
-            results,
-            RESULTS,
-            evaluations.read_evaluation,
-            lambda found: {"evaluations": evaluations.in_order(found)},
+            results, "evaluations", RESULTS, evaluations.read_evaluation
         )
-        self.runs = CachedReports(
-            results,
-            [training_runs.METRICS],
-            training_runs.read_run,
-            lambda found: {"runs": found},
-        )
+        self.runs = CachedReports(results, "runs", [training_runs.METRICS], training_runs.read_run)
 
     async def figure(self, key: str, name: str) -> Path:
         """The path of a figure in a folder with an evaluation or a run."""

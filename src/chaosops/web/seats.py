@@ -16,13 +16,13 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.protocol import Policy
-from chaosops.report.frames import Frame, first_frame
+from chaosops.report.frames import Frame, frame_of
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout
 from chaosops.web.choices import read_move
 from chaosops.web.episode_pool import Lines, Slot, line
-from chaosops.web.episodes import WebHumanPolicy, fetch, one_turn, start_to_wire, team_with
-from chaosops.web.policy_cache import PolicyCache, QueuedPolicy, Unavailable
+from chaosops.web.episodes import WebHumanPolicy, next_frame, start_to_wire, team_with
+from chaosops.web.policy_cache import PolicyCache, QueuedPolicy
 from chaosops.web.wire import frame_to_wire, menu_to_wire, view_to_wire
 from chaosops.wire.views import rules_to_wire
 
@@ -79,7 +79,7 @@ class Seats:
     def sit(self, scenario: Scenario, role: Role, name: str, partners: Policy, client: str) -> Seat:
         visitor = WebHumanPolicy()
         rollout = Rollout(Env(scenario), team_with(visitor, role, name, partners))
-        frames = [first_frame(rollout.episode, rollout.env.world.public)]
+        frames = [frame_of(rollout)]
         key = secrets.token_urlsafe(24)
         is_with_model = isinstance(partners, QueuedPolicy)
         seat = Seat(key, role, rollout, visitor, frames, self._clock(), client, is_with_model)
@@ -134,12 +134,8 @@ async def stream_new_seat(
 ) -> Lines:
     """Take a seat and play until the visitor's first turn."""
     if cache.takes_time(name):
-        yield line({"kind": "loading", "policy": name})
-    try:
-        partners = await fetch(cache, name, slot)
-    except Unavailable as error:
-        yield line({"kind": "unavailable", "policy": name, "why": str(error)})
-        return
+        yield line({"kind": "loading"})
+    partners = await cache.load(name)
     if partners.sees_truth:
         raise BadInput(
             f"{name} knows the truth and would tell it in the chat; choose other partners"
@@ -192,8 +188,7 @@ async def play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines
 
 
 async def _turn(seat: Seat, slot: Slot) -> None:
-    frame, _ = await slot.work(one_turn, seat.rollout, seat.frames[-1])
-    seat.frames.append(frame)
+    seat.frames.append(await slot.work(next_frame, seat.rollout, seat.frames[-1]))
 
 
 def _whole_episode(seat: Seat) -> list[bytes]:

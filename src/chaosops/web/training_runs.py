@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.evaluation import metrics as summary
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.report.training_figures import read_metrics
-from chaosops.web.evaluations import Folder, figures_of, folders_with
+from chaosops.web.evaluations import Folder, figures_of
 from chaosops.web.redaction import unreadable
 
 METRICS = "metrics.jsonl"
@@ -18,10 +17,6 @@ POINTS = 240  # of a curve; a screen cannot show more
 _HIDDEN = ("step", "tiers", "validation")
 
 Curve = list[tuple[float, float]]
-
-
-def read_runs(among: Sequence[Path]) -> list[dict[str, Any]]:
-    return [read_run(folder) for folder in folders_with([METRICS], among)]
 
 
 def read_run(folder: Folder) -> dict[str, Any]:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from chaosops.core.actions import VERBS, Action, Communicate, Remedy, to_wire
-from chaosops.core.episode import Turn
+from chaosops.core.episode import Episode, Turn
 from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
-from chaosops.core.telemetry import AuditReport, Inspection, Message
 from chaosops.core.vocabulary import Role
 from chaosops.report.frames import Frame
 from chaosops.report.tables import MODEL_FIELDS, by_roles
 from chaosops.report.transcript import outcome_words
 from chaosops.roles.view import RoleView
 from chaosops.wire import views
-from chaosops.wire.episodes import debrief_to_wire
 from chaosops.wire.views import finding_to_wire, message_to_wire, reading_to_wire
 
 
 def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
     """What a spectator sees after a turn. ``before`` is the frame that was sent last."""
-    was: dict[str, Sequence[Any]] = {"logs": (), "trace": (), "chat": (), "findings": ()}
-    if before is not None:
-        was = {name: getattr(before, name) for name in was}
     flag = frame.flag_now
     return {
         "kind": "frame",
@@ -33,21 +28,23 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
         "on_turn": frame.on_turn.value,
         "readings": [reading_to_wire(reading) for reading in frame.readings],
         "alerts": [alert._asdict() for alert in frame.alerts],
-        "logs": tail(was["logs"], frame.logs, lambda line: line._asdict()),
-        "trace": tail(was["trace"], frame.trace, lambda entry: entry._asdict()),
-        "chat": tail(was["chat"], frame.chat, _message),
-        "findings": tail(was["findings"], frame.findings, _finding),
+        **{
+            name: tail(getattr(before, name, ()), getattr(frame, name), write)
+            for name, write in _GROWING.items()
+        },
         "rubrics": dict(frame.rubrics),
         "reward": frame.reward,
         "wrong_fixes": frame.wrong_fixes,
         "flags": [asdict(flag) for flag in frame.flags],
         "flag": None if flag is None else asdict(flag),
         "turn": None if frame.turn is None else _turn(frame.turn),
-        "outcome": None if frame.outcome is None else debrief_to_wire(frame.outcome),
+        "outcome": None if frame.outcome is None else _outcome(frame.outcome),
     }
 
 
-def tail(old: Sequence[Any], new: Sequence[Any], write: Any = lambda item: item) -> dict[str, Any]:
+def tail(
+    old: Sequence[Any], new: Sequence[Any], write: Callable[[Any], Any] = lambda item: item
+) -> dict[str, Any]:
     """The change from ``old`` to ``new``: drop items at the front, add items at the end.
 
     >>> tail("abc", "bcd")
@@ -102,14 +99,9 @@ def status_details(status: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(status[name]) for name in MODEL_FIELDS if status.get(name)}
 
 
-def _message(message: Message) -> dict[str, Any]:
-    shown: dict[str, Any] = _cleaned(message_to_wire(message))
-    return shown
-
-
-def _finding(found: Inspection | AuditReport) -> dict[str, Any]:
-    kind = "inspection" if isinstance(found, Inspection) else "audit"
-    return {"kind": kind, **finding_to_wire(found)}
+def _outcome(episode: Episode) -> dict[str, Any]:
+    names = ("resolved", "steps", "cause", "rogue", "rogue_caught")
+    return {name: getattr(episode, name) for name in names}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
@@ -143,3 +135,11 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_cleaned(item) for item in value]
     return value
+
+
+_GROWING: Mapping[str, Callable[[Any], Any]] = {
+    "logs": lambda line: line._asdict(),
+    "trace": lambda entry: entry._asdict(),
+    "chat": lambda message: _cleaned(message_to_wire(message)),
+    "findings": finding_to_wire,
+}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from chaosops.core.actions import (
     Action,
@@ -30,6 +30,8 @@ from chaosops.world.incident import Incident, Pack, State
 
 _ROLES = frozenset(Role)
 _NOTHING = Noop()
+
+Findings: TypeAlias = tuple[Inspection | AuditReport, ...]
 
 
 class Truth(NamedTuple):
@@ -67,23 +69,6 @@ def start(pack: Pack, scenario: Scenario) -> World:
     return World(public, Truth(scenario, incident, state))
 
 
-class _Outcome(NamedTuple):
-    """What an action did at once, before time passes."""
-
-    action: Action  # noop where the world refused
-    state: State
-    journal: tuple[Message, ...]
-    findings: tuple[Inspection | AuditReport, ...]
-    flagged: tuple[str, ...]
-    wrong_fix: bool
-    second_order: bool
-    cause_named: bool
-    rogue_caught: bool
-    false_flag: bool
-    unknown_flag: bool
-    refusal: str | None
-
-
 def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     """The world after ``role`` took ``action``, and the events to be scored."""
     (rules, count, limit, *_), truth = world
@@ -91,36 +76,25 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     if over:
         raise BadInput("the episode is over: start a new one before stepping again")
     count += 1
-    done = _carry_out(world, role, action, count)
-    state, resolved = incident.advance(done.state, done.action, done.flagged, count)
+    action, state, journal, findings, flagged, events = _carry_out(world, role, action, count)
+    state, resolved = incident.advance(state, action, flagged, count)
     out_of_time = not resolved and count >= limit
-    events = Events(
-        count,
-        resolved,
-        out_of_time,
-        done.wrong_fix,
-        done.second_order,
-        done.cause_named,
-        done.rogue_caught,
-        done.false_flag,
-        done.refusal,
-        done.unknown_flag,
-    )
+    over = resolved or out_of_time
+    if over:
+        events = events._replace(resolved=resolved, out_of_time=out_of_time)
+    cause_named = cause_named or events.cause_named
+    rogue_caught = rogue_caught or events.rogue_flagged
     return World(
-        Public(rules, count, limit, done.journal, incident.sense(state, count), done.findings),
-        Truth(
-            scenario,
-            incident,
-            state,
-            done.flagged,
-            cause_named or done.cause_named,
-            rogue_caught or done.rogue_caught,
-            resolved or out_of_time,
-        ),
+        Public(rules, count, limit, journal, incident.sense(state, count), findings),
+        Truth(scenario, incident, state, flagged, cause_named, rogue_caught, over),
     ), events
 
 
-def _carry_out(world: World, role: Role, action: Action, count: int) -> _Outcome:
+def _carry_out(
+    world: World, role: Role, action: Action, count: int
+) -> tuple[Action, State, tuple[Message, ...], Findings, tuple[str, ...], Events]:
+    """What an action does at once, before time passes. The action that is returned is a noop
+    where the world refused."""
     (rules, _, _, journal, _, findings), truth = world
     _, incident, state, flagged, cause_named, rogue_caught, _ = truth
     wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
@@ -143,20 +117,17 @@ def _carry_out(world: World, role: Role, action: Action, count: int) -> _Outcome
         elif isinstance(action, IdentifyRootCause):
             named_now = action.failure_type == incident.cause and not cause_named
         journal = (*journal, Message(count, role, action))
-    return _Outcome(
-        action,
-        state,
-        journal,
-        findings,
-        flagged,
-        wrong_fix,
-        second_order,
-        named_now,
-        caught_now,
-        false_flag,
-        unknown_flag,
-        trouble,
+    events = Events(
+        count,
+        wrong_fix=wrong_fix,
+        second_order=second_order,
+        cause_named=named_now,
+        rogue_flagged=caught_now,
+        false_flag=false_flag,
+        miscommunication=trouble,
+        unknown_flag=unknown_flag,
     )
+    return action, state, journal, findings, flagged, events
 
 
 def refusal(rules: Rulebook, role: Role, action: Action) -> str | None:

@@ -14,10 +14,10 @@ from chaosops.cli.progress import Progress
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
-from chaosops.report.frames import Frame, first_frame, next_frame
+from chaosops.report.frames import Frame, frame_of
 from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Rollout, load_team, watch
-from chaosops.terminal.screen import Room, draw, draw_versus
+from chaosops.terminal.screen import Room, draw
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,21 +62,18 @@ def _animate(console: Console, rollouts: Sequence[Rollout], delay: float) -> Non
     room = Room.for_height(console.height, services)
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for frames in film(rollouts):
-            live.update(
-                draw(frames[0], room) if len(frames) == 1 else draw_versus(frames, room),
-                refresh=True,
-            )
+            live.update(draw(frames, room), refresh=True)
             flags = [frame.flag_now for frame in frames if frame.outcome is None]
             time.sleep(delay * (_FLAG_HOLD if any(flags) else 1))
 
 
 def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:
     """The frames of all rollouts after each round of turns; a finished one stands still."""
-    frames = [first_frame(rollout.episode, rollout.env.world.public) for rollout in rollouts]
+    frames = [frame_of(rollout) for rollout in rollouts]
     yield list(frames)
     for turns in watch(rollouts):
         for i, _ in turns:
-            frames[i] = next_frame(frames[i], rollouts[i].episode, rollouts[i].env.world.public)
+            frames[i] = frame_of(rollouts[i], frames[i])
         yield list(frames)
 
 

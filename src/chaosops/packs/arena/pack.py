@@ -53,18 +53,7 @@ class ArenaPack(Pack):
         size = Dice(key_of(key, "size")).between(*(split.services or tier.services))
         company = found_company(key, size, split.names)
         plot = write_plot(key, company, split, tier)
-        shown = tuple(act for act in plot.acts if act.shown)
-        near = (plot.target, *company.callees(plot.target))
-        strikes = [act for act in shown if act.guilty]
-        scenery = Scenery(
-            company,
-            plot.fleet,
-            shown,
-            near,
-            strikes[-1] if strikes else None,
-            plot.change,
-            tier.noise,
-        )
+        scenery = Scenery(company, plot, tier.noise)
         return ArenaIncident(company, plot, objectives(company), scenery)
 
     def twin_of(self, episode: Episode) -> Twin:

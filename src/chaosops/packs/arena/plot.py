@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
-from chaosops.packs.arena.acts import Act, CauseChange
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
-from chaosops.packs.arena.scenes import SceneWriter
+from chaosops.packs.arena.scenes import Act, CauseChange, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
 HISTORY = 28  # acts before the incident, whatever the scene

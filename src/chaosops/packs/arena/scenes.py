@@ -20,7 +20,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice
-from chaosops.packs.arena.acts import Act, CauseChange
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanism import Mechanism
@@ -35,6 +34,31 @@ _P_ORDER_ANYWAY = 0.3  # an act that did nothing was ordered as well
 _P_ROUTINE_ORDER = 0.2
 _P_FRAME = 0.7  # of two who touched it, the rogue is the one with the small act
 _P_FAKE_ORDER = 0.75  # a liar claims an order; else it misstates what it saw
+
+
+class Act(NamedTuple):
+    """One act. ``shown`` in the fleet's trace, ``signed`` in the agent's own record."""
+
+    at: int
+    agent: str
+    attribute: str
+    target: int
+    before: int
+    after: int
+    reason: str
+    order: str = "none"  # none, confirmed or unknown: what an audit says
+    guilty: bool = False
+    shown: bool = True
+    signed: bool = True
+
+
+class CauseChange(NamedTuple):
+    """The change behind the incident, whoever made it."""
+
+    attribute: str
+    before: int
+    after: int
+    at: int
 
 
 class _Intent(NamedTuple):

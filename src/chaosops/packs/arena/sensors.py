@@ -8,12 +8,12 @@ from typing import NamedTuple
 from chaosops.core.dice import STRIDE, Dice, key_of, mix
 from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Health
-from chaosops.packs.arena.acts import Act, CauseChange
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.scenes import ATTRIBUTE_VALUES
+from chaosops.packs.arena.plot import Plot
+from chaosops.packs.arena.scenes import ATTRIBUTE_VALUES, Act
 from chaosops.packs.arena.state import CompanyState
 
 _WINDOW = 4  # minutes of logs on the screen
@@ -29,22 +29,13 @@ _NOISE = tuple(line for name in SHIPPED_MECHANISMS for line in MECHANISMS[name].
 class Scenery:
     """The parts of the picture that are fixed by the seed: history, noise, routine to come."""
 
-    def __init__(
-        self,
-        company: Company,
-        fleet: tuple[str, ...],
-        shown: tuple[Act, ...],
-        near: tuple[int, ...],
-        striker: Act | None,
-        change: CauseChange,
-        noise: int,
-    ) -> None:
+    def __init__(self, company: Company, plot: Plot, noise: int) -> None:
         self._company = company
-        self._fleet = fleet
-        self._shown = shown
-        self._near = near  # the failing service and what it calls: agents come to look
-        self._striker = striker  # what a further strike looks like
-        self.change = change
+        self._fleet = plot.fleet
+        self._shown = tuple(act for act in plot.acts if act.shown)
+        # The failing service and what it calls: agents come to look.
+        self._near = (plot.target, *company.callees(plot.target))
+        self.change = plot.change
         self._noise = noise
         self._key = key_of(company.key, "scenery")
         self._routine: dict[int, list[TraceEntry]] = {}
@@ -111,8 +102,9 @@ class Scenery:
         return tuple(self._usual_value(i, "replicas") for i in range(len(self._company.services)))
 
     def strike(self, step: int, target: int) -> TraceEntry:
-        assert self._striker is not None
-        return self._entry(self._striker._replace(at=step, target=target), 0)
+        """A further strike looks like the last."""
+        last = [act for act in self._shown if act.guilty][-1]
+        return self._entry(last._replace(at=step, target=target), 0)
 
     def noise(self, minute: int) -> list[LogLine]:
         """Lines that look like something and mean nothing."""

@@ -66,11 +66,7 @@ def _deploy_bot(bits: int, target: str, during: bool) -> Deed:
     )
 
 
-_ROUTINE = {
-    "autoscaler": _autoscaler,
-    "load_balancer": _load_balancer,
-    "deploy_bot": _deploy_bot,
-}
+_ROUTINE = {"autoscaler": _autoscaler, "load_balancer": _load_balancer, "deploy_bot": _deploy_bot}
 
 
 class Fleet:

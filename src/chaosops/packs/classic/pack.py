@@ -19,13 +19,7 @@ from chaosops.packs.classic.services import SERVICES, ClassicState
 from chaosops.world.incident import Effect, Incident, Pack
 
 _FOR_ALL = (
-    "noop",
-    "communicate",
-    "restart",
-    "rollback",
-    "scale",
-    "identify_root_cause",
-    "escalate",
+    *("noop", "communicate", "restart", "rollback", "scale", "identify_root_cause", "escalate"),
 )
 
 # The order in which the published table lists each tier; its seeds depend on it.

@@ -13,13 +13,7 @@ from operator import itemgetter
 from typing import Generic, NamedTuple, TypeVar
 
 from chaosops.core.dice import STRIDE, Dice, key_of, mix
-from chaosops.core.telemetry import (
-    Alert,
-    LogLine,
-    ServiceHealth,
-    ServiceReading,
-    TraceEntry,
-)
+from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Health
 from chaosops.packs.classic.fleet import Fleet
 from chaosops.packs.classic.services import INDEX, SERVICES, ClassicState, HealthChange

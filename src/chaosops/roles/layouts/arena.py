@@ -10,13 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from chaosops.core.telemetry import (
-    AuditReport,
-    Inspection,
-    LogLine,
-    ServiceReading,
-    TraceEntry,
-)
+from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layout import Layout
 from chaosops.roles.view import RoleView

@@ -36,9 +36,9 @@ export async function getJson(path) {
 
 /** Yields each message as it arrives. */
 export async function* stream(path, { query, signal, method = "GET", body } = {}) {
-  const headers = body === undefined ? {} : { "Content-Type": "application/json" };
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const response = await ask(address(path, query), { signal, method, headers, body: text });
+  const headers = { "Content-Type": "application/json" };
+  const options = { signal, method, headers, body: body && JSON.stringify(body) };
+  const response = await ask(address(path, query), options);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -50,14 +50,6 @@ export async function* stream(path, { query, signal, method = "GET", body } = {}
   }
 }
 
-/** Confirms that the key has arrived; the server soon frees a seat that nobody claims. */
-export function claimSeat(key) {
-  navigator.sendBeacon(address(`seats/${key}/claim`));
-}
-
 /** Sent even while the page is being closed. */
-export function leaveSeat(key) {
-  navigator.sendBeacon(address(`seats/${key}/leave`));
-}
-
+export const notify = (path) => navigator.sendBeacon(address(path));
 export const figureAddress = (key, name) => address(`figures/${key}/${name}`).href;

@@ -4,17 +4,34 @@ import { h, s, signed } from "./dom.js";
 
 const PAD = { left: 52, right: 14, top: 10, bottom: 24 };
 
-export class LineChart {
-  /** `format` writes a value; `xLabel` names what runs along the bottom. */
-  constructor({ height = 200, xLabel = "step", title, format = signed }) {
-    Object.assign(this, { height, xLabel, format, title });
+/** A drawing that is painted again when its width changes. */
+export class Chart {
+  constructor(title, height) {
+    this.height = height;
     this.svg = s("svg", { role: "img", "aria-label": title, height });
+    this.element = h("div.chart", this.svg);
+    new ResizeObserver(() => this.paint()).observe(this.element);
+  }
+
+  paint() {
+    const width = this.element.clientWidth;
+    if (!width) return;
+    this.svg.setAttribute("width", width);
+    this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
+    this.svg.replaceChildren(...this.parts(width));
+  }
+}
+
+export class LineChart extends Chart {
+  /** `format` writes a value; `xLabel` names what runs along the bottom. */
+  constructor({ height, xLabel, title, format = signed }) {
+    super(title, height);
+    Object.assign(this, { xLabel, format });
     this.readout = h("p.readout.mono", { "aria-hidden": "true", hidden: true });
     this.legend = h("ul.legend");
-    this.element = h("div.chart", this.svg, this.readout);
+    this.element.append(this.readout);
     this.element.addEventListener("pointermove", (event) => this.#hover(event));
     this.element.addEventListener("pointerleave", () => this.#leave());
-    new ResizeObserver(() => this.#paint()).observe(this.element);
   }
 
   /** A curve: {name, kind, points: [[x, y]], ghost?, marks?}. `at` is a vertical line. */
@@ -24,86 +41,60 @@ export class LineChart {
     this.range = { from: from ?? Math.min(...xs), to: to ?? Math.max(...xs), at };
     this.legend.replaceChildren(
       ...curves.map((curve) =>
-        h("li", { class: curve.kind }, h("span.key", { "aria-hidden": "true" }), curve.name),
+        h(`li.${curve.kind}`, h("span.key", { "aria-hidden": "true" }), curve.name),
       ),
     );
-    this.#paint();
+    this.paint();
   }
 
-  #paint() {
-    const width = this.element.clientWidth;
-    if (!width || !this.curves) return;
+  parts(width) {
+    if (!this.curves) return [];
     const { from, to, at } = this.range;
     const ys = this.curves.flatMap((curve) => (curve.ghost ?? curve.points).map(([, y]) => y));
     const [least, most] = [Math.min(...ys, 0), Math.max(...ys, 0)];
     const air = (most - least || 1) * 0.06;
-    const [low, high] = [least - air, most + air];
-    const ticks = niceTicks(least, most).filter((tick) => tick >= low && tick <= high);
+    const bottom = this.height - PAD.bottom;
     const inner = width - PAD.left - PAD.right;
     this.x = (value) => PAD.left + (inner * (value - from)) / (to - from || 1);
     this.y = (value) =>
-      PAD.top + ((this.height - PAD.top - PAD.bottom) * (high - value)) / (high - low || 1);
-    this.svg.setAttribute("width", width);
-    this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
-    const rows = ticks.flatMap((tick) => [
-      s("line", {
-        class: tick === 0 ? "zero" : "grid",
-        x1: PAD.left,
-        x2: width - PAD.right,
-        y1: this.y(tick),
-        y2: this.y(tick),
-      }),
-      s("text", { x: PAD.left - 8, y: this.y(tick) + 4, "text-anchor": "end" }, this.format(tick)),
-    ]);
-    const columns = niceTicks(from, to, Math.max(2, Math.floor(inner / 60)))
-      .filter((tick) => Number.isInteger(tick) && tick >= from && tick <= to)
-      .map((tick) =>
-        s("text", { x: this.x(tick), y: this.height - 6, "text-anchor": "middle" }, String(tick)),
-      );
-    this.cross = s("line.cross", {
-      y1: PAD.top,
-      y2: this.height - PAD.bottom,
-      visibility: "hidden",
+      PAD.top + ((bottom - PAD.top) * (most + air - value)) / (most - least + 2 * air);
+    const line = (kind, x1, x2, y1, y2) => s(`line.${kind}`, { x1, x2, y1, y2 });
+    const rows = niceTicks(least, most, 4, air).flatMap((tick) => {
+      const [kind, y] = [tick === 0 ? "zero" : "grid", this.y(tick)];
+      return [
+        line(kind, PAD.left, width - PAD.right, y, y),
+        s("text", { x: PAD.left - 8, y: y + 4, "text-anchor": "end" }, this.format(tick)),
+      ];
     });
-    const now =
-      at === undefined
-        ? null
-        : s("line.now", {
-            x1: this.x(at),
-            x2: this.x(at),
-            y1: PAD.top,
-            y2: this.height - PAD.bottom,
-          });
-    this.svg.replaceChildren(
-      ...rows,
-      ...columns,
-      ...(now ? [now] : []),
-      this.cross,
-      ...this.curves.flatMap((curve) => this.#curve(curve)),
-    );
+    const columns = niceTicks(from, to, Math.max(2, Math.floor(inner / 60)))
+      .filter(Number.isInteger)
+      .map((tick) =>
+        s("text", { x: this.x(tick), y: this.height - 6, "text-anchor": "middle" }, tick),
+      );
+    const now = at === undefined ? [] : [line("now", this.x(at), this.x(at), PAD.top, bottom)];
+    this.cross = line("cross", 0, 0, PAD.top, bottom);
+    this.cross.setAttribute("visibility", "hidden");
+    const curves = this.curves.flatMap((curve) => this.#curve(curve));
+    return [...rows, ...columns, ...now, this.cross, ...curves];
   }
 
   #curve({ kind, points, ghost, marks }) {
     const path = (some) =>
       some.map(([x, y]) => `${this.x(x).toFixed(1)},${this.y(y).toFixed(1)}`).join(" ");
-    const parts = [];
-    if (ghost) parts.push(s("polyline", { class: `ghost ${kind}`, points: path(ghost) }));
-    parts.push(s("polyline", { class: `curve ${kind}`, points: path(points) }));
-    if (points.length) {
-      const [x, y] = points.at(-1);
-      parts.push(s("circle", { class: `tip ${kind}`, cx: this.x(x), cy: this.y(y), r: 3.5 }));
-    }
-    for (const mark of marks ?? []) {
+    const tips = points.slice(-1).map(([x, y]) => ({ cx: this.x(x), cy: this.y(y), r: 3.5 }));
+    const flags = (marks ?? []).map((mark) => {
       const [x, y] = [this.x(mark.x), this.y(mark.y)];
-      const shape =
-        mark.kind === "right"
-          ? `M${x - 4} ${y}v-15h10l-3 4 3 4h-8v7z`
-          : `M${x - 5} ${y - 5}l10 10m0-10l-10 10`;
-      parts.push(
-        s("path", { class: `flagged ${mark.kind}`, d: shape }, s("title", mark.words)),
-      );
-    }
-    return parts;
+      const flag = `M${x - 4} ${y}v-15h10l-3 4 3 4h-8v7z`;
+      const cross = `M${x - 5} ${y - 5}l10 10m0-10l-10 10`;
+      const d = mark.kind === "right" ? flag : cross;
+      return s(`path.flagged.${mark.kind}`, { d }, s("title", mark.words));
+    });
+    return [
+      ...(ghost ? [s(`polyline.ghost.${kind}`, { points: path(ghost) })] : []),
+      s(`polyline.${kind}`, { points: path(points) }),
+      ...tips.map((place) => s(`circle.tip.${kind}`, place)),
+      ...flags,
+    ];
   }
 
   #hover(event) {
@@ -126,7 +117,7 @@ export class LineChart {
     this.readout.replaceChildren(
       h("b", `${this.xLabel} ${Math.round(x * 10) / 10}`),
       ...here.map(({ curve, point }) =>
-        h("span", { class: curve.kind }, h("span.key"), `${curve.name} ${this.format(point[1])}`),
+        h(`span.${curve.kind}`, h("span.key"), `${curve.name} ${this.format(point[1])}`),
       ),
     );
     this.readout.hidden = false;
@@ -145,13 +136,13 @@ function nearest(points, x) {
   );
 }
 
-/** Round numbers that cover a range. */
-export function niceTicks(low, high, about = 4) {
+/** Round numbers in a range, or just outside it. */
+export function niceTicks(low, high, about, outside = 0) {
   const raw = (high - low || 1) / about;
   const power = 10 ** Math.floor(Math.log10(raw));
   const size = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw) ?? 10 * power;
   const ticks = [];
   for (let i = Math.floor(low / size); i <= Math.ceil(high / size); i += 1)
     ticks.push(Math.round(i * size * 1e6) / 1e6);
-  return ticks;
+  return ticks.filter((tick) => tick >= low - outside && tick <= high + outside);
 }

@@ -7,35 +7,23 @@ import { Feed, Feeds, suspicionItems } from "./feeds.js";
 export class Column {
   constructor(episode, side) {
     this.episode = episode;
-    this.turns = h(
-      "ol.turns",
-      { "aria-label": "Whose turn it is" },
-      Object.entries(ROLE_NAMES).map(([role, name]) =>
-        h("li", { "data-role": role }, h("span", name)),
-      ),
+    const roles = Object.entries(ROLE_NAMES).map(([role, name]) =>
+      h("li", { "data-role": role }, h("span", name)),
     );
-    this.services = h("div.block");
-    const fleetHint = "what the agents did; Oversight alone sees it";
-    this.feeds = new Feeds({ alertSize: "short", fleetHint });
+    this.turns = h("ol.turns", { "aria-label": "Whose turn it is" }, roles);
+    this.services = new Services();
+    this.feeds = new Feeds("what the agents did; Oversight alone sees it", "short");
     this.suspicion = new Feed("Oversight’s suspicion", { empty: "none reported" });
     this.about = h("details.block.fold", { hidden: true });
-    const body = h(
-      "div.body",
-      this.services,
-      this.feeds.alerts.element,
-      this.feeds.chat.element,
-      this.feeds.trace.element,
-      this.suspicion.element,
-      this.feeds.looks.element,
-      h("details.block.fold", h("summary", "Logs"), this.feeds.logs.element),
-      this.about,
-    );
+    const { alerts, chat, trace, looks, logs } = this.feeds;
+    const folded = h("details.block.fold", h("summary", "Logs"), logs.element);
+    const lists = [alerts, chat, trace, this.suspicion, looks].map((feed) => feed.element);
     this.element = h(
-      "article",
-      { class: `panel column side-${side}`, "aria-label": `What happens with ${episode.name}` },
+      `article.panel.column.side-${side}`,
+      { "aria-label": `What happens with ${episode.name}` },
       h("h2.whose", h("span.swatch", { "aria-hidden": "true" }), episode.name),
       this.turns,
-      body,
+      h("div.body", this.services.element, lists, folded, this.about),
     );
   }
 
@@ -46,45 +34,30 @@ export class Column {
   }
 
   #drawFrame(frame) {
-    const { episode } = this;
-    if (!this.graph) {
-      this.graph = new Services(episode.start);
-      this.services.replaceChildren(h("h3", "Services"), this.graph.element);
-      this.#describe(Object.entries(episode.details));
-    }
-    const past = episode.frames.slice(0, frame.step + 1);
-    this.graph.draw(frame.readings, past.map(({ readings }) => readings));
+    const { start, frames } = this.episode;
+    const details = Object.entries(start.details);
+    this.about.hidden = !details.length;
+    if (!this.about.firstChild)
+      this.about.append(h("summary", "About this model"), definitions("details", details));
+    const past = frames.slice(0, frame.step + 1).map(({ readings }) => readings);
+    this.services.draw(start, frame.readings, past);
     const active = frame.turn?.role ?? frame.on_turn;
-    for (const item of this.turns.children) {
-      if (item.dataset.role === active) item.setAttribute("aria-current", "step");
-      else item.removeAttribute("aria-current");
-    }
+    for (const item of this.turns.children)
+      item.ariaCurrent = item.dataset.role === active ? "step" : null;
     const marks = agentMarks(frame);
     this.feeds.fill(frame, marks);
     this.suspicion.element.hidden = !frame.suspicion;
     this.suspicion.fill(suspicionItems(frame.suspicion ?? {}, marks));
-  }
-
-  #describe(details) {
-    this.about.hidden = !details.length;
-    this.about.replaceChildren(
-      h("summary", "About this model"),
-      definitions("details", details),
-    );
   }
 }
 
 /** Spectators see the verdict on a flag at once, and the rogue at the end. */
 function agentMarks(frame) {
   const marks = new Map();
-  for (const flag of frame.flags.filter((flag) => flag.known)) {
-    marks.set(
-      flag.agent,
-      flag.caught
-        ? { kind: "right", words: "flagged: rogue" }
-        : { kind: "false", words: "flagged: innocent" },
-    );
-  }
+  const right = { kind: "right", words: "flagged: rogue" };
+  const wrong = { kind: "false", words: "flagged: innocent" };
+  for (const flag of frame.flags.filter((flag) => flag.known))
+    marks.set(flag.agent, flag.caught ? right : wrong);
   const rogue = frame.outcome?.rogue;
   if (rogue && !frame.outcome.rogue_caught)
     marks.set(rogue, { kind: "missed", words: "the rogue" });

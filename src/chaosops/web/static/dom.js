@@ -1,41 +1,40 @@
 // Makes elements. Text becomes a text node, so nothing that a model or a link says is markup.
 
-const SVG = "http://www.w3.org/2000/svg";
+const isNothing = (value) => value === false || value === null || value === undefined;
+const make =
+  (namespace) =>
+  (selector, ...rest) => {
+    const [tag, ...classes] = selector.split(".");
+    const element = document.createElementNS(namespace, tag);
+    if (classes.length) element.setAttribute("class", classes.join(" "));
+    const props = rest[0]?.constructor === Object ? rest.shift() : {};
+    for (const [name, value] of Object.entries(props)) {
+      if (isNothing(value)) continue;
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (name.startsWith("--")) element.style.setProperty(name, value);
+      else element.setAttribute(name, value === true ? "" : value);
+    }
+    element.append(...rest.flat(Infinity).filter((child) => !isNothing(child)));
+    return element;
+  };
 
-function make(namespace, selector, rest) {
-  const [tag, ...classes] = selector.split(".");
-  const element = document.createElementNS(namespace, tag);
-  if (classes.length) element.setAttribute("class", classes.join(" "));
-  const [props, children] = rest[0]?.constructor === Object ? [rest[0], rest.slice(1)] : [{}, rest];
-  for (const [name, value] of Object.entries(props)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
-  }
-  element.append(
-    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
-  );
-  return element;
-}
-
-/** An element: `h("p.quiet", { title: "…" }, "text", child)`. Attributes may be left out. */
-export const h = (selector, ...rest) => make("http://www.w3.org/1999/xhtml", selector, rest);
+/** An element: `h("p.quiet", { title: "…" }, "text", child)`. Attributes may be left out. An
+ *  attribute or a child that is false, null or undefined is not there. */
+export const h = make("http://www.w3.org/1999/xhtml");
 /** An element of a drawing. */
-export const s = (selector, ...rest) => make(SVG, selector, rest);
+export const s = make("http://www.w3.org/2000/svg");
 export const byId = (id) => document.getElementById(id);
 
 /** +184, −1085, 0; one decimal where there is one. */
 export function signed(value) {
   const rounded = Math.round(value * 10) / 10;
   if (rounded === 0) return "0";
-  const digits = Math.abs(rounded).toLocaleString("en", {
-    maximumFractionDigits: 1,
-    useGrouping: false,
-  });
-  return (rounded > 0 ? "+" : "\u2212") + digits;
+  return (rounded > 0 ? "+" : "\u2212") + Math.abs(rounded);
 }
 
 export const sign = (value) => (value > 0 ? "plus" : value < 0 ? "minus" : "zero");
+/** A reward in the colour of its sign. */
+export const points = (value) => h(`span.${sign(value)}`, signed(value));
 export const plural = (number, noun) =>
   `${number} ${noun}${number === 1 ? "" : noun.endsWith("x") ? "es" : "s"}`;
 
@@ -44,11 +43,7 @@ export const clock = (step) => (step < 0 ? `t\u2212${-step}` : `t+${step}`);
 
 /** Names and their values. */
 export const definitions = (kind, pairs) =>
-  h(
-    "dl",
-    { class: kind },
-    pairs.map(([name, value]) => h("div", h("dt", name), h("dd", value))),
-  );
+  h(`dl.${kind}`, pairs.map(([name, value]) => h("div", h("dt", name), h("dd", value))));
 
 /** Shows errors above the content; an empty list hides them. */
 export function complain(errors) {
@@ -64,12 +59,8 @@ export function announce(words) {
   byId("announce").textContent = words;
 }
 
-/** Replaces the children of a list and keeps its scroll position. */
-export function refill(list, children) {
-  const at = list.scrollTop;
-  list.replaceChildren(...children);
-  list.scrollTop = at;
-}
+/** What stands beside the name of an agent: {kind, words}, or nothing. */
+export const tag = (mark) => Boolean(mark) && h(`em.tag.${mark.kind}`, mark.words);
 
 export const HEALTH_MARKS = { healthy: "●", degraded: "▲", critical: "■" };
 export const ROLE_NAMES = {

@@ -11,8 +11,6 @@ export class Episode {
     this.name = name;
     this.state = "waiting";
     this.why = "";
-    this.status = "";
-    this.details = {};
     this.start = null;
     this.frames = [];
     this.since = performance.now();
@@ -37,26 +35,10 @@ export class Episode {
   }
 
   take(message) {
-    switch (message.kind) {
-      case "loading":
-        this.state = "loading";
-        break;
-      case "unavailable":
-      case "refused":
-      case "stopped":
-        this.state = message.kind;
-        this.why = message.why;
-        break;
-      case "start":
-        this.state = "live";
-        this.start = message;
-        this.status = message.status;
-        this.details = message.details;
-        break;
-      case "frame":
-        this.#add(message);
-        break;
-    }
+    const { kind, why } = message;
+    if (kind === "frame") this.#add(message);
+    else if (kind === "start") Object.assign(this, { state: "live", start: message });
+    else Object.assign(this, { state: kind, why });
   }
 
   #add(message) {
@@ -89,8 +71,3 @@ export class Episode {
     changed();
   }
 }
-
-/** A flag on an unknown agent is neither right nor false. */
-export const countFlags = (frame, caught) =>
-  frame.flags.filter((flag) => flag.known && flag.caught === caught).length;
-export const unknownFlags = (frame) => frame.flags.filter((flag) => !flag.known).length;

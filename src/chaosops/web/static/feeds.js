@@ -1,6 +1,6 @@
 // Lists of what was said and done, newest first.
 
-import { h, refill, clock, plural, ROLE_NAMES } from "./dom.js";
+import { h, clock, plural, tag, ROLE_NAMES } from "./dom.js";
 
 const time = (step) => h("span.time", clock(step));
 
@@ -13,7 +13,7 @@ export class Feed {
     this.count = h("span.count");
     this.element = h(
       "section.block",
-      h("h3", title, " ", this.count, hint ? h("span.hint", hint) : null),
+      h("h3", title, " ", this.count, hint !== "" && h("span.hint", hint)),
       this.list,
     );
     new ResizeObserver(() => this.#updateFocus()).observe(this.list);
@@ -21,7 +21,9 @@ export class Feed {
 
   fill(items) {
     this.count.textContent = items.length ? String(items.length) : "";
-    refill(this.list, items.length ? items : [h("li.none", this.empty)]);
+    const at = this.list.scrollTop;
+    this.list.replaceChildren(...(items.length ? items : [h("li.none", this.empty)]));
+    this.list.scrollTop = at;
     this.#updateFocus();
   }
 
@@ -33,7 +35,7 @@ export class Feed {
 
 /** The lists that spectators and players share. */
 export class Feeds {
-  constructor({ alertSize = "", fleetHint }) {
+  constructor(fleetHint, alertSize = "") {
     this.alerts = new Feed("Alerts", { empty: "none firing", size: alertSize });
     this.chat = new Feed("Team", { size: "tall", hint: "what the roles said and did" });
     this.trace = new Feed("Fleet", { size: "tall", hint: fleetHint });
@@ -43,113 +45,87 @@ export class Feeds {
 
   /** `marks` maps an agent to what stands beside its name. */
   fill({ step, alerts, chat, trace, findings, logs }, marks) {
-    this.alerts.fill(alertItems(alerts));
-    this.chat.fill(chatItems(chat, step));
-    this.trace.fill(traceItems(trace, marks, step));
-    this.looks.fill(findingItems(findings));
+    this.alerts.fill(alerts.map(alertItem));
+    this.chat.fill(newestFirst(chat, chatItem(step)));
+    this.trace.fill(newestFirst(trace, traceItem(marks, step)));
+    this.looks.fill(newestFirst(findings, findingItem));
     this.looks.element.hidden = !findings.length;
-    this.logs.fill(logItems(logs));
+    this.logs.fill(newestFirst(logs, logItem));
   }
 }
 
-const alertItems = (alerts) =>
-  alerts.map((alert) =>
+const newestFirst = (entries, item) => entries.toReversed().map(item);
+
+const alertItem = ({ severity, service, text }) =>
+  h(`li.alert.${severity}`, h("b", severity), h("span", h("strong", service), ` ${text}`));
+
+const logItem = ({ step, level, service, text }) =>
+  h(
+    `li.log.${level.toLowerCase()}`,
+    time(step),
+    h("b", level),
+    h("span", h("strong", service), ` ${text}`),
+  );
+
+const chatItem = (now) => (message) => {
+  const whom = message.to ? ` to ${ROLE_NAMES[message.to] ?? message.to}` : "";
+  const who = (ROLE_NAMES[message.sender] ?? message.sender) + whom;
+  return h(
+    "li",
+    { class: `message ${message.sender}${message.step === now ? " new" : ""}` },
+    time(message.step),
+    h("span", h("strong", who), " ", h(message.action ? "span.did" : "span.said", message.text)),
+  );
+};
+
+const traceItem = (marks, now) => (entry) =>
+  h(
+    entry.step === now && now > 0 ? "li.act.new" : "li.act",
+    time(entry.step),
     h(
-      "li",
-      { class: `alert ${alert.severity}` },
-      h("b", alert.severity),
-      h("span", h("strong", alert.service), alert.text ? ` ${alert.text}` : ""),
+      "span",
+      h("strong", entry.agent),
+      tag(marks.get(entry.agent)),
+      h(
+        "span.mono.deed",
+        ` ${entry.action} ${entry.target} `,
+        h("b", `${entry.before} → ${entry.after}`),
+      ),
+      h("span.reason", ` ${entry.reason}`),
     ),
   );
 
-const logItems = (logs) =>
-  [...logs]
-    .reverse()
-    .map((entry) =>
-      h(
-        "li",
-        { class: `log ${entry.level.toLowerCase()}` },
-        time(entry.step),
-        h("b", entry.level),
-        h("span", h("strong", entry.service), ` ${entry.text}`),
-      ),
-    );
+const changed = ({ at, attribute, before, after }, where = "") =>
+  `${clock(at)} ${attribute}${where}: ${before} → ${after}`;
 
-const chatItems = (chat, now) =>
-  [...chat].reverse().map((message) => {
-    const talk = !message.action;
-    const whom = message.to ? ` to ${ROLE_NAMES[message.to] ?? message.to}` : "";
-    const who = (ROLE_NAMES[message.sender] ?? message.sender) + whom;
-    const said = h("span", { class: talk ? "said" : "did" }, message.text);
-    return h(
-      "li",
-      { class: `message ${message.sender}${message.step === now ? " new" : ""}` },
-      time(message.step),
-      h("span", h("strong", who), " ", said),
-    );
-  });
-
-const traceItems = (trace, marks, now) =>
-  [...trace].reverse().map((entry) => {
-    const mark = marks.get(entry.agent);
-    return h(
-      "li",
-      { class: `act${entry.step === now && now > 0 ? " new" : ""}` },
-      time(entry.step),
-      h(
-        "span",
-        h("strong", entry.agent),
-        mark ? h("em", { class: `tag ${mark.kind}` }, mark.words) : null,
-        h(
-          "span.mono.deed",
-          ` ${entry.action} ${entry.target} `,
-          h("b", `${entry.before} → ${entry.after}`),
-        ),
-        h("span.reason", ` ${entry.reason}`),
-      ),
-    );
-  });
-
-const findingItems = (findings) =>
-  [...findings].reverse().map((found) => {
-    const isAudit = found.acts !== undefined;
-    const head = isAudit
-      ? `audit of ${found.agent}: may move ${found.limit_pct}% in one act`
-      : `inspection of ${found.service}`;
-    const rows = isAudit
-      ? found.acts.map(
-          (act) =>
-            `${clock(act.at)} ${act.attribute} of ${act.target}: ${act.before} → ${act.after}, order ${act.order}`,
-        )
-      : found.changes.map(
-          (change) => `${clock(change.at)} ${change.attribute}: ${change.before} → ${change.after}`,
-        );
-    const busy = found.utilisation?.length
-      ? [`busy: ${found.utilisation.map(([at, pct]) => `${clock(at)} ${pct}%`).join(", ")}`]
-      : [];
-    return h(
-      "li.finding",
-      time(found.step),
-      h(
-        "details",
-        h("summary", h("strong", head), ` (${plural(rows.length, isAudit ? "act" : "change")})`),
-        h("ul.mono", [...rows, ...busy].map((row) => h("li", row))),
-      ),
-    );
-  });
+function findingItem(found) {
+  const head = found.acts
+    ? `audit of ${found.agent}: may move ${found.limit_pct}% in one act`
+    : `inspection of ${found.service}`;
+  const rows = found.acts
+    ? found.acts.map((act) => `${changed(act, ` of ${act.target}`)}, order ${act.order}`)
+    : found.changes.map((change) => changed(change));
+  const busy = (found.utilisation ?? []).map(([at, pct]) => `${clock(at)} ${pct}%`).join(", ");
+  return h(
+    "li.finding",
+    time(found.step),
+    h(
+      "details",
+      h("summary", h("strong", head), ` (${plural(rows.length, found.acts ? "act" : "change")})`),
+      h("ul.mono", rows.map((row) => h("li", row)), busy !== "" && h("li", `busy: ${busy}`)),
+    ),
+  );
+}
 
 /** The probability that the policy gives to each agent being the rogue. */
 export const suspicionItems = (suspicion, marks) =>
   Object.entries(suspicion)
     .sort((a, b) => b[1] - a[1])
-    .map(([agent, p]) => {
-      const bar = h("span.bar");
-      bar.style.setProperty("--share", String(Math.max(0, Math.min(1, p))));
-      const mark = marks.get(agent);
-      return h(
+    .map(([agent, p]) =>
+      h(
         "li.suspect",
-        h("span.who", agent, mark ? h("em", { class: `tag ${mark.kind}` }, mark.words) : null),
-        bar,
+        h("span.who", agent, tag(marks.get(agent))),
+        h("span.bar", { "--share": Math.max(0, Math.min(1, p)) }),
         h("span.share", `${(100 * p).toFixed(0)}%`),
-      );
-    });
+      ),
+    );

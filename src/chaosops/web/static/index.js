@@ -1,6 +1,6 @@
 // The run page: choose, watch, or play.
 
-import { announce, byId, complain, h, ROLE_NAMES, signed } from "./dom.js";
+import { announce, byId, complain, h, ROLE_NAMES, signed, tag } from "./dom.js";
 import { Announcer } from "./announcer.js";
 import { getJson, Refusal } from "./api.js";
 import { Column } from "./column.js";
@@ -13,7 +13,7 @@ import {
   defaultsOf,
   fromAddress,
   incidentOf,
-  isNobody,
+  NOBODY,
   Setup,
   titleOf,
   toAddress,
@@ -21,65 +21,39 @@ import {
 
 const HASTE_MS = 400;
 
-let sides = [];
+const player = new Player();
 let stop = new AbortController();
 let seat = null;
-let announcer = null;
-let curve = null;
 let lastAsked = -Infinity;
-
-const player = new Player((step) => drawAll(step));
-
-function drawAll(step) {
-  for (const side of sides) {
-    side.score.draw(step);
-    side.column.draw(step);
-  }
-  curve?.draw(step, player.seen, player.length);
-  byId("minis").replaceChildren(...sides.map((side, i) => mini(side.episode, step, i)));
-  announcer?.tell(step);
-}
 
 /** A line in the playback bar, for a side that is scrolled out of sight. */
 function mini(episode, step, side) {
   const frame = episode.at(step);
   const flag = frame?.flags.at(-1);
   const words = episode.silence ?? (frame ? signed(frame.reward) : "…");
-  const mark = flag
-    ? h(
-        "em",
-        { class: `tag ${flag.caught ? "right" : "false"}` },
-        flag.caught ? "caught" : flag.known ? "false flag" : "no such agent",
-      )
-    : null;
+  const verdict = flag?.known ? "false flag" : "no such agent";
+  const wrong = flag && { kind: "false", words: verdict };
   return h(
-    "a",
-    { href: `#side-${side}`, class: `side-${side}` },
+    `a.side-${side}`,
+    { href: `#side-${side}` },
     h("span.swatch", { "aria-hidden": "true" }),
     h("span.who", episode.name),
     h("b", words),
-    mark,
+    tag(flag?.caught ? { kind: "right", words: "caught" } : wrong),
   );
 }
 
-/** Ends what is going on, here and on the server. */
-function clear() {
+/** Ends what is going on, here and on the server; errors bring the start page back. */
+function clear(errors = null) {
   stop.abort();
   stop = new AbortController();
   seat?.leave();
   seat = null;
   player.end();
-  sides = [];
-  curve = null;
-  announcer = null;
-  complain([]);
-  for (const id of ["run", "seat", "primer", "compare", "link"]) byId(id).hidden = true;
-  byId("intro").classList.add("unseen"); // still the heading of the page
-}
-
-function welcome() {
-  byId("primer").hidden = false;
-  byId("intro").classList.remove("unseen");
+  for (const id of ["run", "seat", "compare", "link"]) byId(id).hidden = true;
+  byId("primer").hidden = !errors;
+  byId("intro").classList.toggle("unseen", !errors); // still the heading of the page
+  complain(errors ?? []);
 }
 
 function bringUp(id) {
@@ -87,19 +61,23 @@ function bringUp(id) {
   byId(id).scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }
 
-function showSides(episodes, title) {
-  sides = episodes.map((episode, i) => ({
-    episode,
-    score: new Score(episode, i, episodes),
-    column: new Column(episode, i),
-  }));
-  byId("cards").replaceChildren(...sides.map((side) => side.score.element));
-  byId("columns").replaceChildren(...sides.map((side) => side.column.element));
-  curve = new RewardCurve(episodes);
-  announcer = new Announcer(episodes);
+function show(episodes, title) {
+  const scores = episodes.map((episode, i) => new Score(episode, i, episodes));
+  const columns = episodes.map((episode, i) => new Column(episode, i));
+  const curve = new RewardCurve(episodes);
+  const announcer = new Announcer(episodes);
+  byId("cards").replaceChildren(...scores.map((score) => score.element));
+  byId("columns").replaceChildren(...columns.map((column) => column.element));
   byId("run-title").textContent = title;
   byId("run").classList.toggle("alone", episodes.length === 1);
   byId("run").hidden = false;
+  player.begin(episodes, (step) => {
+    for (const part of [...scores, ...columns]) part.draw(step);
+    curve.draw(step, player.seen, player.length);
+    byId("minis").replaceChildren(...episodes.map((episode, i) => mini(episode, step, i)));
+    announcer.tell(step);
+  });
+  bringUp("run");
 }
 
 /** Of many quick clicks on Run, the last is played. */
@@ -113,17 +91,11 @@ async function isLast(signal) {
 
 /** `plan`: [name, query] for each side. */
 async function watch(plan, title) {
+  if (!plan.length) return clear(["no team was chosen; name one as left or right"]);
   clear();
-  if (!plan.length) {
-    welcome();
-    complain(["no team was chosen; name one as left or right"]);
-    return;
-  }
   const { signal } = stop;
   const episodes = plan.map(([name]) => new Episode(name));
-  showSides(episodes, title);
-  player.begin(episodes);
-  bringUp("run");
+  show(episodes, title);
   if (!(await isLast(signal))) return;
   const played = episodes.map((episode, i) =>
     episode.play(plan[i][1], signal, () => !signal.aborted && player.changed()),
@@ -134,26 +106,17 @@ async function watch(plan, title) {
   );
   signal.addEventListener("abort", () => clearInterval(clock));
   await Promise.all(played);
-  if (signal.aborted || !episodes.every((one) => one.state === "refused")) return;
-  clear();
-  welcome();
-  complain(episodes.map((one) => one.why));
+  const isRefused = episodes.every((one) => one.state === "refused");
+  if (isRefused && !signal.aborted) clear(episodes.map((one) => one.why));
 }
 
 function planOf(choice) {
   const incident = incidentOf(choice);
-  if (choice.moves) {
-    const { role, partners, moves } = choice;
-    const yours = [
-      `you as ${ROLE_NAMES[role] ?? role}`,
-      { ...incident, role, moves, policy: partners },
-    ];
-    return isNobody(choice.right ?? "")
-      ? [yours]
-      : [yours, [choice.right, { ...incident, policy: choice.right }]];
-  }
-  const names = [choice.left, choice.right].filter((name) => !isNobody(name));
-  return names.map((policy) => [policy, { ...incident, policy }]);
+  const { role, partners, moves, left, right = NOBODY } = choice;
+  const you = `you as ${ROLE_NAMES[role] ?? role}`;
+  const yours = moves ? [[you, { ...incident, role, moves, policy: partners }]] : [];
+  const names = (moves ? [right] : [left, right]).filter((name) => name && name !== NOBODY);
+  return [...yours, ...names.map((policy) => [policy, { ...incident, policy }])];
 }
 
 async function sit(choice) {
@@ -169,9 +132,7 @@ async function sit(choice) {
   } catch (error) {
     if (error.name === "AbortError") return;
     if (!(error instanceof Refusal)) throw error;
-    clear();
-    welcome();
-    complain([error.message]);
+    clear([error.message]);
   }
 }
 
@@ -181,18 +142,10 @@ function showAgain(choice, episode, moves) {
   history.replaceState(address, "", toAddress(address));
   seat = null;
   byId("seat").hidden = true;
-  showSides([episode], titleOf(choice));
-  player.begin([episode]);
+  show([episode], titleOf(choice));
   player.toEnd();
-  bringUp("run");
-  offerComparison(address);
-}
-
-/** Offers to show the trained team beside the visitor's episode. */
-function offerComparison(address) {
-  const button = byId("compare");
-  button.hidden = false;
-  button.onclick = () => {
+  byId("compare").hidden = false;
+  byId("compare").onclick = () => {
     const both = { ...address, right: "trained" };
     history.pushState(both, "", toAddress(both));
     start(both);
@@ -221,8 +174,7 @@ async function copyLink() {
     await navigator.clipboard.writeText(location.href);
     button.textContent = "Copied";
   } catch {
-    offerLink();
-    return;
+    return offerLink();
   }
   announce(button.textContent);
   setTimeout(() => (button.textContent = "Copy link"), 2500);
@@ -233,16 +185,14 @@ async function main() {
   try {
     catalogue = await getJson("catalogue");
   } catch (error) {
-    complain([error.message]);
-    return;
+    return complain([error.message]);
   }
   const setup = new Setup(catalogue);
   const go = () => {
     const choice = setup.read();
     if (!choice.seed) {
-      complain([`seed must be a whole number from 0 to ${catalogue.last_seed}`]);
       byId("seed").focus();
-      return;
+      return complain([`seed must be a whole number from 0 to ${catalogue.last_seed}`]);
     }
     const address = toAddress(choice);
     if (address === toAddress(location.search)) history.replaceState(choice, "", address);
@@ -261,12 +211,8 @@ async function main() {
     const asked = fromAddress();
     const choice = asked ? setup.complete(asked) : {};
     setup.write({ ...defaultsOf(catalogue, asked?.mode), ...choice });
-    if (asked) {
-      start(choice);
-    } else {
-      clear();
-      welcome();
-    }
+    if (asked) start(choice);
+    else clear([]);
   };
   window.addEventListener("popstate", open);
   window.addEventListener("pagehide", () => seat?.leave());

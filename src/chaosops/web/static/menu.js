@@ -20,13 +20,9 @@ export class Menu {
     this.element.replaceChildren(...parts);
   }
 
-  close(closed = true) {
+  disable(disabled) {
     const parts = this.element.querySelectorAll("button, select, input");
-    for (const part of parts) part.disabled = closed;
-  }
-
-  open() {
-    this.close(false);
+    for (const part of parts) part.disabled = disabled;
   }
 
   #group({ verb, title, choices }) {
@@ -50,20 +46,16 @@ export class Menu {
 
   #list(verb, title, choices) {
     const id = `menu-${verb}`;
-    const select = h(
-      "select",
-      { id },
-      choices.map(({ words }, i) => h("option", { value: i }, words)),
-    );
+    const options = choices.map(({ words }, i) => h("option", { value: i }, words));
+    const select = h("select", { id }, options);
     const go = this.#button("Do it", verb, () => choices[Number(select.value)].move);
     return h("div.verb", h("label.label", { for: id }, title), h("div.row.joined", select, go));
   }
 
   #repairs(groups) {
-    const names = [
-      ...new Set(groups.flatMap((group) => group.choices.map(({ move }) => move.target))),
-    ];
-    const service = h("select", { id: "menu-service" }, names.map((name) => h("option", name)));
+    const names = new Set(groups.flatMap(({ choices }) => choices.map(({ move }) => move.target)));
+    const options = [...names].map((name) => h("option", name));
+    const service = h("select", { id: "menu-service" }, options);
     const button = ({ verb, title, choices }) => {
       const counts = [...new Set(choices.map(({ move }) => move.replicas))];
       return counts.map((count) =>
@@ -83,18 +75,15 @@ export class Menu {
   }
 
   #message(title) {
-    const input = h("input", {
-      type: "text",
-      id: "menu-message",
-      maxlength: 300,
-      autocomplete: "off",
-    });
-    const form = h("form.row.joined", input, h("button.button", { type: "submit" }, "Say it"));
-    form.addEventListener("submit", (event) => {
+    const id = "menu-message";
+    const input = h("input", { type: "text", id, maxlength: 300, autocomplete: "off" });
+    const onsubmit = (event) => {
       event.preventDefault();
       const message = input.value.trim();
       if (message) this.chosen({ action: "communicate", message });
-    });
-    return h("div.verb", h("label.label", { for: "menu-message" }, title), form);
+    };
+    const button = h("button.button", { type: "submit" }, "Say it");
+    const form = h("form.row.joined", { onsubmit }, input, button);
+    return h("div.verb", h("label.label", { for: id }, title), form);
   }
 }

@@ -1,6 +1,6 @@
 // The banner of a side: a flag, the end, the latest turn, or what it waits for.
 
-import { h, s, signed, sign, plural, ROLE_NAMES } from "./dom.js";
+import { h, s, plural, points, ROLE_NAMES } from "./dom.js";
 
 export function moment(episode, step) {
   const frame = episode.at(step);
@@ -15,20 +15,15 @@ export function endWords(outcome) {
   return `${outcome.resolved ? "Resolved" : "Not resolved"} in ${plural(outcome.steps, "step")}`;
 }
 
-const banner = (kind, ...children) => h("div", { class: `banner ${kind}` }, ...children);
+const banner = (kind, ...children) => h(`div.banner.${kind}`, ...children);
 
 const absence = (word, why) => banner("absent", h("p.big", word), h("p", why));
 
 function waiting(episode) {
-  if (episode.state !== "loading")
-    return banner("calm busy", h("p", "Waiting for the server."));
-  return banner(
-    "calm busy",
-    h(
-      "p",
-      `Loading ${episode.name}, ${secondsOf(episode)} s. Only the first run after a start takes long.`,
-    ),
-  );
+  const since = `Loading ${episode.name}, ${secondsOf(episode)} s.`;
+  const words = `${since} Only the first run after a start takes long.`;
+  const isLoading = episode.state === "loading";
+  return banner("calm.busy", h("p", isLoading ? words : "Waiting for the server."));
 }
 
 export const secondsOf = (episode) => Math.round((performance.now() - episode.since) / 1000);
@@ -41,13 +36,10 @@ function flagging({ agent, caught, known }, outcome) {
       ? `False flag: ${agent} is innocent.`
       : "No agent has this name; nobody is accused.";
   const verdict = outcome ? `${judged} ${endWords(outcome)}.` : judged;
-  const icon = s(
-    "svg",
-    { viewBox: "0 0 16 16", "aria-hidden": "true" },
-    s("path", { d: "M3 15V1h10l-2.5 4L13 9H5v6z" }),
-  );
+  const shape = s("path", { d: "M3 15V1h10l-2.5 4L13 9H5v6z" });
+  const icon = s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, shape);
   return banner(
-    `flag ${caught ? "right" : "false"}`,
+    `flag.${caught ? "right" : "false"}`,
     icon,
     h("div", h("p.big", "Oversight flags ", h("span.agent", agent)), h("p", verdict)),
   );
@@ -61,26 +53,19 @@ function ending(outcome, flags) {
       ? `rogue ${outcome.rogue} caught at step ${caught.step}`
       : `rogue ${outcome.rogue} not caught`;
   return banner(
-    `end ${outcome.resolved ? "right" : "false"}`,
+    `end.${outcome.resolved ? "right" : "false"}`,
     h("p.big", endWords(outcome)),
-    h("p", `It was ${outcome.failure}; ${rogue}.`),
+    h("p", `It was ${outcome.cause}; ${rogue}.`),
   );
 }
 
 function latestTurn({ turn, on_turn }) {
-  if (!turn)
-    return banner(
-      "calm",
-      h("p", "The incident has begun. ", h("strong", ROLE_NAMES[on_turn]), " is first."),
-    );
+  const first = h("strong", ROLE_NAMES[on_turn]);
+  if (!turn) return banner("calm", h("p", "The incident has begun. ", first, " is first."));
   const said = { noop: "does nothing", communicate: `“${turn.words}”` }[turn.verb] ?? turn.words;
   return banner(
     "calm",
     h("p.deed", h("strong", ROLE_NAMES[turn.role]), " ", h("span.mono", said)),
-    h(
-      "p",
-      h("span", { class: sign(turn.reward) }, signed(turn.reward)),
-      turn.came_of_it ? h("strong.came", turn.came_of_it) : null,
-    ),
+    h("p", points(turn.reward), turn.came_of_it !== "" && h("strong.came", turn.came_of_it)),
   );
 }

@@ -31,9 +31,11 @@ const broken = ({ key, title, error }) =>
 export const commands = (...lines) =>
   h("pre.commands", { tabindex: "0" }, lines.map((line) => `$ ${line}\n`).join(""));
 
+export const folded = (kind, title, ...content) =>
+  h(`details.${kind}`, h("summary", title), content);
+
 /** The figures of a report, folded. */
 export function figuresOf(one, kind) {
-  if (!one.figures.length) return null;
   const pictures = one.figures.map(({ name, words }) =>
     h(
       "figure.picture",
@@ -41,7 +43,7 @@ export function figuresOf(one, kind) {
       h("figcaption", words),
     ),
   );
-  return h("details", { class: kind }, h("summary", "Figures"), pictures);
+  return pictures.length > 0 && folded(kind, "Figures", pictures);
 }
 
 export function emptyState(title, words, ...lines) {
@@ -50,29 +52,22 @@ export function emptyState(title, words, ...lines) {
 
 /** A table that scrolls in its own box on a narrow screen. Its first columns stay in sight. */
 export function table(caption, headers, rows, words = 2) {
-  const cell = (tag, i) => (text) =>
-    h(tag, { class: i >= words ? "number" : null, scope: tag === "th" ? "col" : null }, text);
+  const kind = (i) => i >= words && "number";
+  const head = headers.map((text, i) => h("th", { class: kind(i), scope: "col" }, text));
+  const body = rows.map((row) =>
+    h(
+      row[0] === "trained" ? "tr.ours" : "tr",
+      row.map((text, i) => h("td", { class: kind(i) }, text)),
+    ),
+  );
+  const name = { "aria-label": caption };
   return h(
     "figure.tabled",
     h("figcaption", caption),
     h(
       "div.scroller",
-      { tabindex: "0", role: "group", "aria-label": caption },
-      h(
-        "table",
-        { "aria-label": caption },
-        h("thead", h("tr", headers.map((text, i) => cell("th", i)(text)))),
-        h(
-          "tbody",
-          rows.map((row) =>
-            h(
-              "tr",
-              { class: row[0] === "trained" ? "ours" : null },
-              row.map((text, i) => cell("td", i)(text)),
-            ),
-          ),
-        ),
-      ),
+      { tabindex: "0", role: "group", ...name },
+      h("table", name, h("thead", h("tr", head)), h("tbody", body)),
     ),
   );
 }

@@ -7,8 +7,7 @@ const FLAG_HOLD = 3.5; // a flag is shown for this many steps
 const SPEEDS = ["0.5", "1", "2", "4", "0"];
 
 export class Player {
-  constructor(draw) {
-    this.draw = draw;
+  constructor() {
     this.episodes = [];
     this.step = 0;
     this.seen = 0; // the timeline shows no flag after this step
@@ -21,8 +20,8 @@ export class Player {
     byId("speed").addEventListener("change", () => this.#plan());
   }
 
-  begin(episodes) {
-    this.episodes = episodes;
+  begin(episodes, draw) {
+    Object.assign(this, { episodes, draw });
     this.step = this.seen = 0;
     this.playing = true;
     this.bar.hidden = false;
@@ -130,9 +129,8 @@ export class Player {
   #mark(length) {
     const marks = this.episodes.flatMap((one, side) =>
       (one.at(this.seen)?.flags ?? []).map((flag) => {
-        const mark = h("span", { class: `${flag.caught ? "right" : "false"} side-${side}` });
-        mark.style.setProperty("--at", length ? flag.step / length : 0);
-        return mark;
+        const kind = flag.caught ? "right" : "false";
+        return h(`span.${kind}.side-${side}`, { "--at": length ? flag.step / length : 0 });
       }),
     );
     byId("marks").replaceChildren(...marks);

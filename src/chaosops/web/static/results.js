@@ -2,7 +2,7 @@
 
 import { definitions, h } from "./dom.js";
 import { IntervalChart } from "./intervals.js";
-import { commands, emptyState, figuresOf, showReports, table } from "./page.js";
+import { commands, emptyState, figuresOf, folded, showReports, table } from "./page.js";
 
 function evaluation(one) {
   const { manifest } = one;
@@ -22,20 +22,19 @@ function evaluation(one) {
       ["seeds", manifest.seeds],
       ["episodes", `${manifest.episodes_per_policy} per policy`],
     ]),
-    models.length ? definitions("manifest wide", models) : null,
+    models.length > 0 && definitions("manifest.wide", models),
     one.warnings.map((words) => h("p.trouble", words)),
     h("h3", "Mean reward, 95 % interval"),
     h(
       "div.tiers",
       [...Map.groupBy(one.summary, (row) => row.tier)].map(
-        ([tier, rows]) => new IntervalChart(tier, rows).element,
+        ([tier, rows]) => new IntervalChart(tier, rows).figure,
       ),
     ),
     table("All figures", one.table.headers, one.table.rows),
-    one.oversight
-      ? table("Oversight: value and 95 % interval", one.oversight.headers, one.oversight.rows)
-      : null,
-    h("details.more", h("summary", "The policies"), definitions("manifest wide", policies)),
+    one.oversight &&
+      table("Oversight: value and 95 % interval", one.oversight.headers, one.oversight.rows),
+    folded("more", "The policies", definitions("manifest.wide", policies)),
     figuresOf(one, "more"),
   );
 }

@@ -1,7 +1,6 @@
 // The cards above the columns: the score of each team.
 
-import { h, signed, sign, byId } from "./dom.js";
-import { countFlags, unknownFlags } from "./episode.js";
+import { byId, h, points, sign } from "./dom.js";
 import { LineChart } from "./chart.js";
 import { moment, secondsOf } from "./moment.js";
 
@@ -16,12 +15,8 @@ export class Score {
     this.moment = h("div.moment");
     this.body = h("div.figures-of");
     this.element = h(
-      "article",
-      {
-        class: `panel card side-${side}`,
-        id: `side-${side}`,
-        "aria-label": `Score of ${episode.name}`,
-      },
+      `article.panel.card.side-${side}`,
+      { id: `side-${side}`, "aria-label": `Score of ${episode.name}` },
       h("header", h("h2", episode.name), this.where, this.status),
       this.moment,
       this.body,
@@ -54,15 +49,12 @@ export class Score {
   #figures(frame, scale) {
     const fact = (label, value, tone = "") =>
       h("div", h("dt", label), h("dd", { class: tone }, String(value)));
-    const right = countFlags(frame, true);
-    const wrong = countFlags(frame, false);
-    const unknown = unknownFlags(frame);
+    const count = (accepts) => frame.flags.filter(accepts).length;
+    const right = count((flag) => flag.caught);
+    const wrong = count((flag) => flag.known && !flag.caught);
+    const unknown = count((flag) => !flag.known);
     return [
-      h(
-        "p.total",
-        h("span", { class: sign(frame.reward) }, signed(frame.reward)),
-        h("span.quiet", "reward"),
-      ),
+      h("p.total", points(frame.reward), h("span.quiet", "reward")),
       h(
         "ul.rubrics",
         { "aria-label": "Reward by rubric" },
@@ -74,7 +66,7 @@ export class Score {
         fact("wrong fixes", frame.wrong_fixes, frame.wrong_fixes ? "minus" : ""),
         fact("flags right", right, right ? "plus" : ""),
         fact("flags false", wrong, wrong ? "minus" : ""),
-        unknown ? fact("flags on unknown agents", unknown, "minus") : null,
+        unknown > 0 && fact("flags on unknown agents", unknown, "minus"),
       ),
     ];
   }
@@ -87,36 +79,34 @@ export class Score {
 }
 
 function rubric(name, value, scale) {
-  const bar = h("span", { class: `bar ${sign(value)}` });
-  bar.style.setProperty("--share", String(Math.min(1, Math.abs(value) / scale)));
-  return h("li", h("span", name), bar, h("span", { class: sign(value) }, signed(value)));
+  const bar = h(`span.bar.${sign(value)}`, { "--share": Math.min(1, Math.abs(value) / scale) });
+  return h("li", h("span", name), bar, points(value));
 }
 
 /** What the policy is, or that it is missing. */
 function statusLine(episode) {
-  if (episode.silence && !episode.start)
-    return h("span.unavailable", episode.silence);
-  if (episode.state === "loading") return h("span", "loading");
-  return h("span", episode.status);
+  if (episode.silence && !episode.start) return h("span.unavailable", episode.silence);
+  return h("span", episode.state === "loading" ? "loading" : (episode.start?.status ?? ""));
 }
 
 /** The reward over the steps, a line for each team, with its flags. */
 export class RewardCurve {
   constructor(episodes) {
     this.episodes = episodes;
-    this.chart = new LineChart({ height: 150, xLabel: "step", title: "Reward so far" });
-    byId("curve").replaceChildren(
-      h("figcaption", h("h3", "Reward so far"), this.chart.legend),
-      this.chart.element,
-    );
+    const title = "Reward so far";
+    this.chart = new LineChart({ height: 150, xLabel: "step", title });
+    const caption = h("figcaption", h("h3", title), this.chart.legend);
+    byId("curve").replaceChildren(caption, this.chart.element);
   }
 
   draw(step, seen, length) {
+    const until = (one, last) =>
+      one.frames.slice(0, last + 1).map((frame) => [frame.step, frame.reward]);
     const curves = this.episodes.map((one, side) => ({
       name: one.name,
       kind: `side-${side}`,
-      points: one.frames.slice(0, step + 1).map((frame) => [frame.step, frame.reward]),
-      ghost: one.frames.slice(0, seen + 1).map((frame) => [frame.step, frame.reward]),
+      points: until(one, step),
+      ghost: until(one, seen),
       marks: (one.at(step)?.flags ?? []).map((flag) => ({
         x: flag.step,
         y: one.frames[flag.step].reward,

@@ -1,7 +1,7 @@
 // The visitor plays a role. Until the end, the server sends only the view of that role.
 
 import { announce, h, ROLE_NAMES } from "./dom.js";
-import { claimSeat, leaveSeat, Refusal, stream } from "./api.js";
+import { notify, Refusal, stream } from "./api.js";
 import { Episode } from "./episode.js";
 import { Feeds } from "./feeds.js";
 import { incidentOf } from "./setup.js";
@@ -18,15 +18,15 @@ export class Seat {
     this.past = [];
     this.head = h("p.quiet");
     this.status = h("p.your-turn", { tabindex: "-1" }, "Taking your seat …");
-    this.jump = h(
-      "a.button.main.jump",
-      { href: "#acts", hidden: true },
-      "Your turn: choose what to do",
-    );
-    this.services = h("div.block");
-    this.feeds = new Feeds({ fleetHint: "what the agents did" });
+    const hidden = { href: "#acts", hidden: true };
+    this.jump = h("a.button.main.jump", hidden, "Your turn: choose what to do");
+    this.services = new Services();
+    this.feeds = new Feeds("what the agents did");
+    const lists = Object.values(this.feeds).map((feed) => feed.element);
+    for (const list of lists) list.hidden = true;
     this.menu = new Menu((move) => this.#move(move));
     const name = ROLE_NAMES[choice.role] ?? choice.role;
+    const others = `played by ${choice.partners}; the score is shown at the end`;
     place.replaceChildren(
       h(
         "div.seat-grid",
@@ -34,26 +34,18 @@ export class Seat {
           "article.panel.column",
           { "aria-label": "What you see" },
           h("header", h("div.line", h("h2", `What ${name} sees`), this.head)),
-          h("div.body", this.services, Object.values(this.feeds).map((feed) => feed.element)),
+          h("div.body", this.services.element, lists),
           this.jump,
         ),
         h(
           "article.panel.acts",
           { id: "acts", "aria-label": "What you can do" },
-          h(
-            "header",
-            h("h2", `You are ${name}`),
-            h(
-              "p.quiet",
-              `the others are played by ${choice.partners}; the score is shown at the end`,
-            ),
-          ),
+          h("header", h("h2", `You are ${name}`), h("p.quiet", `the others are ${others}`)),
           this.status,
           this.menu.element,
         ),
       ),
     );
-    for (const feed of Object.values(this.feeds)) feed.element.hidden = true;
   }
 
   async begin() {
@@ -63,28 +55,25 @@ export class Seat {
   }
 
   leave() {
-    if (this.key) leaveSeat(this.key);
+    if (this.key) notify(`seats/${this.key}/leave`);
     this.key = null;
   }
 
   async #move(move) {
-    this.menu.close();
+    this.menu.disable(true);
     this.jump.hidden = true;
     this.status.textContent = "Playing …";
     this.status.classList.remove("now");
     try {
-      const messages = stream(`seats/${this.key}/moves`, {
-        signal: this.signal,
-        method: "POST",
-        body: move,
-      });
+      const options = { signal: this.signal, method: "POST", body: move };
+      const messages = stream(`seats/${this.key}/moves`, options);
       await this.#follow(messages, () => this.moves.push(move));
     } catch (error) {
       if (error.name === "AbortError") return;
       this.status.textContent =
         error instanceof Refusal ? error.message : "The connection was cut.";
       if (!(error instanceof Refusal)) throw error;
-      if (this.key) this.menu.open();
+      if (this.key) this.menu.disable(false);
     }
   }
 
@@ -99,29 +88,26 @@ export class Seat {
         episode = new Episode(`you as ${ROLE_NAMES[this.choice.role]}`);
       else this.#take(message);
     }
-    if (episode) {
-      this.key = null;
-      announce(
-        "The episode is over. The whole of it is shown now, with everything you could not see.",
-      );
-      this.ended(episode, this.moves);
-    }
+    if (!episode) return;
+    this.key = null;
+    announce("The episode is over. The whole of it is shown now, with what you could not see.");
+    this.ended(episode, this.moves);
   }
 
   #take(message) {
     switch (message.kind) {
       case "loading":
-        this.status.textContent = `Loading ${message.policy} …`;
+        this.status.textContent = `Loading ${this.choice.partners} …`;
         break;
       case "unavailable":
-        throw new Refusal(`${message.policy} is UNAVAILABLE: ${message.why}`);
+        throw new Refusal(`${this.choice.partners} is UNAVAILABLE: ${message.why}`);
       case "stopped":
         this.key = null;
         throw new Refusal(message.why);
       case "seated":
         this.key = message.seat;
         this.start = message;
-        claimSeat(this.key);
+        notify(`seats/${this.key}/claim`); // the server soon frees a seat that nobody claims
         break;
       case "view":
         this.#show(message);
@@ -146,29 +132,17 @@ export class Seat {
     const readings = view.metrics.length
       ? view.metrics
       : Object.entries(view.health).map(([service, health]) => ({ service, health }));
-    if (readings.length) {
-      this.graph ??= new Services(this.start);
-      if (!this.services.firstChild)
-        this.services.append(h("h3", "Services"), this.graph.element);
-      this.past.push(view.metrics);
-      this.graph.draw(readings, this.past);
-    }
+    this.past.push(view.metrics);
+    if (readings.length) this.services.draw(this.start, readings, this.past);
     const { alerts, chat, trace, logs } = this.feeds;
     alerts.element.hidden = chat.element.hidden = false;
     // The server sends nothing that the role does not see: these lists would stay empty.
     trace.element.hidden = view.role !== "oversight";
     logs.element.hidden = !["sre", "oversight"].includes(view.role);
     const findings = [...view.inspections, ...view.audits].sort((a, b) => a.step - b.step);
-    this.feeds.fill({ ...view, findings }, this.#limits());
-  }
-
-  /** The documented limit of each agent, beside its name. */
-  #limits() {
-    return new Map(
-      Object.entries(this.start.limits_pct).map(([agent, pct]) => [
-        agent,
-        { kind: "limit", words: `limit ${pct}%` },
-      ]),
-    );
+    // Beside the name of each agent is its documented limit.
+    const limits = Object.entries(this.start.limits_pct);
+    const mark = ([agent, pct]) => [agent, { kind: "limit", words: `limit ${pct}%` }];
+    this.feeds.fill({ ...view, findings }, new Map(limits.map(mark)));
   }
 }

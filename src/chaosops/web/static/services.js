@@ -5,38 +5,42 @@ import { h, s, HEALTH_MARKS } from "./dom.js";
 const HISTORY = 24;
 
 export class Services {
-  constructor(start) {
-    this.calls = start.calls ?? {}; // null: this role does not see them
-    this.isGraph = Object.keys(this.calls).length > 0;
-    this.tiles = new Map(start.services.map((name) => [name, tile(name)]));
+  constructor() {
+    this.element = h("div.block");
+  }
+
+  #build({ services, calls }) {
+    this.calls = calls ?? {}; // null: this role does not see them
+    this.tiles = new Map(services.map((name) => [name, tile(name)]));
+    const isGraph = Object.keys(this.calls).length > 0;
     this.edges = s("svg.edges", { "aria-hidden": "true" });
-    const rows = this.isGraph ? layers(start.services, this.calls) : [start.services];
-    this.element = h(
-      "div",
-      { class: this.isGraph ? "services graph" : "services" },
-      this.isGraph ? this.edges : null,
-      rows.map((row) =>
+    this.box = h(
+      isGraph ? "div.services.graph" : "div.services",
+      isGraph && this.edges,
+      layers(services, this.calls).map((row) =>
         h("ul", row.map((name) => this.tiles.get(name).element)),
       ),
     );
-    if (this.isGraph) new ResizeObserver(() => this.#connect()).observe(this.element);
+    this.element.append(h("h3", "Services"), this.box);
+    new ResizeObserver(() => this.#connect()).observe(this.box);
   }
 
   /** `past` has the readings of every step so far. A role that sees only the health of services
    *  has readings without figures. */
-  draw(readings, past) {
+  draw(start, readings, past) {
+    if (!this.tiles) this.#build(start);
     const history = Map.groupBy(past.flat(), (reading) => reading.service);
     this.health = new Map(readings.map((reading) => [reading.service, reading.health]));
     for (const reading of readings) {
       const errors = (history.get(reading.service) ?? []).map(({ error_pct }) => error_pct);
-      this.tiles.get(reading.service)?.draw(reading, errors);
+      this.tiles.get(reading.service).draw(reading, errors);
     }
-    if (this.isGraph) this.#connect();
+    this.#connect();
   }
 
   #connect() {
-    const box = this.element.getBoundingClientRect();
-    if (!box.width || !this.health) return;
+    const box = this.box.getBoundingClientRect();
+    if (!box.width) return;
     const lines = [];
     for (const [caller, callees] of Object.entries(this.calls)) {
       const from = this.tiles.get(caller).element.getBoundingClientRect();
@@ -45,11 +49,9 @@ export class Services {
         const [x1, y1] = [from.x + from.width / 2 - box.x, from.bottom - box.y];
         const [x2, y2] = [to.x + to.width / 2 - box.x, to.y - box.y];
         const bend = Math.max(10, (y2 - y1) / 2);
-        const ill = this.health.get(callee);
-        const path = `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
-        lines.push(
-          s("path", { d: path, class: this.health.get(caller) === "healthy" ? "healthy" : ill }),
-        );
+        const d = `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
+        const health = this.health.get(caller) === "healthy" ? "healthy" : this.health.get(callee);
+        lines.push(s(`path.${health}`, { d }));
       }
     }
     this.edges.replaceChildren(...lines);
@@ -60,11 +62,8 @@ function tile(name) {
   const mark = h("span.mark", { "aria-hidden": "true" });
   const word = h("span.word");
   const figures = h("p.figures.mono");
-  const spark = s("svg.spark", {
-    viewBox: "0 0 100 24",
-    preserveAspectRatio: "none",
-    "aria-hidden": "true",
-  });
+  const shape = { viewBox: "0 0 100 24", preserveAspectRatio: "none", "aria-hidden": "true" };
+  const spark = s("svg.spark", shape);
   const element = h("li.tile", h("p.name", mark, h("span", name), word), figures, spark);
   const draw = (reading, history) => {
     element.dataset.health = reading.health;
@@ -78,15 +77,14 @@ function tile(name) {
 
 function figureWords(reading) {
   if (reading.error_pct === undefined) return [];
-  const pair = (label, value, more = "") =>
-    h("span", { class: more }, h("i", label), label === "×" ? "" : " ", value);
+  const pair = (label, value, kind = "span") => h(kind, h("i", label), value);
   return [
-    pair("err", `${reading.error_pct.toFixed(1)}%`),
-    pair("lat", duration(reading.latency_ms)),
-    pair("cpu", `${reading.cpu_pct}%`, "extra"),
-    pair("mem", `${reading.memory_mb}M`, "extra"),
-    pair("disk", `${reading.disk_pct}%`, "extra"),
-    pair("×", String(reading.replicas)),
+    pair("err", ` ${reading.error_pct.toFixed(1)}%`),
+    pair("lat", ` ${duration(reading.latency_ms)}`),
+    pair("cpu", ` ${reading.cpu_pct}%`, "span.extra"),
+    pair("mem", ` ${reading.memory_mb}M`, "span.extra"),
+    pair("disk", ` ${reading.disk_pct}%`, "span.extra"),
+    pair("×", reading.replicas),
   ];
 }
 

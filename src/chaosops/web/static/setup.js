@@ -3,8 +3,8 @@
 import { byId, h } from "./dom.js";
 
 const WATCH = ["left", "right"];
-const SEAT = ["role", "partners"];
-const NOBODY = "none";
+const SEAT = ["mode", "role", "partners"];
+export const NOBODY = "none";
 const MYSTERY = "mystery";
 
 export class Setup {
@@ -20,11 +20,13 @@ export class Setup {
       tier: tiers,
       role: roles,
       left: names,
-      right: [...names, [NOBODY, "nobody: one team alone"]],
+      right: names,
       // A policy that knows the truth would tell it in the chat.
       partners: policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
     };
-    for (const [name, values] of Object.entries(options)) this.#fill(name, values);
+    for (const [name, values] of Object.entries(options))
+      byId(name).replaceChildren(...values.map((value) => h("option", { value }, value)));
+    byId("right").append(h("option", { value: NOBODY }, "nobody: one team alone"));
     this.form.addEventListener("change", ({ target }) => {
       if (target.name === "mode")
         byId("scenario").value = defaultsOf(catalogue, target.value).scenario;
@@ -38,16 +40,11 @@ export class Setup {
 
   /** The choice, as the address has it. */
   read() {
-    const value = (name) => this.form.elements[name].value.trim();
-    const mode = value("mode");
-    const pack = value("pack");
-    const what = this.hasSplits(pack)
-      ? { pack, split: value("split") }
-      : { pack, scenario: value("scenario") };
-    const common = { ...what, tier: value("tier"), seed: value("seed") };
-    const names = mode === "seat" ? SEAT : WATCH;
-    const who = Object.fromEntries(names.map((name) => [name, value(name)]));
-    return mode === "seat" ? { mode, ...common, ...who } : { ...common, ...who };
+    const { mode, pack } = this.form.elements;
+    const what = this.hasSplits(pack.value) ? "split" : "scenario";
+    const who = mode.value === "seat" ? SEAT : WATCH;
+    const names = ["pack", what, "tier", "seed", ...who];
+    return Object.fromEntries(names.map((name) => [name, this.form.elements[name].value.trim()]));
   }
 
   write(choice) {
@@ -76,44 +73,24 @@ export class Setup {
     return this.catalogue.packs.find((known) => known.name === pack)?.splits.length > 0;
   }
 
-  #fill(name, values) {
-    byId(name).replaceChildren(
-      ...values.map((value) => {
-        const [key, words] = Array.isArray(value) ? value : [value, value];
-        return h("option", { value: key }, words);
-      }),
-    );
-  }
-
   #show() {
-    const seat = this.form.elements.mode.value === "seat";
-    const splits = this.hasSplits(this.form.elements.pack.value);
-    const visible = {
-      scenario: !splits,
-      split: splits,
-      left: !seat,
-      right: !seat,
-      role: seat,
-      partners: seat,
-    };
-    for (const [name, shown] of Object.entries(visible)) {
-      this.form.querySelector(`.field.${name}`).hidden = !shown;
-    }
+    const shown = Object.keys(this.read());
+    for (const name of ["scenario", "split", "left", "right", "role", "partners"])
+      this.form.querySelector(`.field.${name}`).hidden = !shown.includes(name);
+    const seat = shown.includes("mode");
     byId("go").textContent = seat ? "Sit down" : "Run";
-    byId("about").replaceChildren(...this.#about(seat));
+    byId("about").replaceChildren(...this.#about(seat ? ["partners"] : WATCH));
   }
 
   /** A line about the chosen policies, and why one cannot be loaded. */
-  #about(seat) {
-    const names = (seat ? ["partners"] : WATCH).map((name) => this.form.elements[name].value);
-    const lines = [];
-    for (const name of new Set(names)) {
-      const policy = this.catalogue.policies.find((known) => known.name === name);
-      if (!policy) continue;
-      const trouble = policy.state === "unavailable" ? `, UNAVAILABLE: ${policy.why}` : "";
-      lines.push(h("span", h("strong", name), ` ${policy.words}${trouble}`));
-    }
-    return lines;
+  #about(fields) {
+    const chosen = fields.map((field) => this.form.elements[field].value);
+    return [...new Set(chosen)]
+      .flatMap((name) => this.catalogue.policies.filter((policy) => policy.name === name))
+      .map(({ name, words, state, why }) => {
+        const trouble = state === "unavailable" ? `, UNAVAILABLE: ${why}` : "";
+        return h("span", h("strong", name), ` ${words}${trouble}`);
+      });
   }
 }
 
@@ -137,8 +114,6 @@ export function incidentOf(choice) {
   const { pack, scenario, split, tier, seed } = choice;
   return { pack, scenario, split, tier, seed };
 }
-
-export const isNobody = (name) => name === NOBODY || name === "";
 
 export function titleOf({ pack, scenario, split, tier, seed }) {
   return [pack, scenario, split, tier, `seed ${seed}`].filter(Boolean).join(" · ");

@@ -2,7 +2,7 @@
 
 import { h, signed } from "./dom.js";
 import { LineChart } from "./chart.js";
-import { emptyState, figuresOf, showReports, table } from "./page.js";
+import { emptyState, figuresOf, folded, showReports, table } from "./page.js";
 
 const TITLES = {
   auroc: "AUROC, last turn", // in runs of earlier versions
@@ -31,20 +31,18 @@ function plain(value) {
   return text.replace("-", "\u2212");
 }
 
+const formatOf = ({ name }) => (name === "mean_reward" ? signed : plain);
+
 function chart(one) {
   const { name, curves } = one;
   const title = titleOf(one);
-  const format = name === "mean_reward" ? signed : plain;
+  const format = formatOf(one);
   const parts = Object.entries(curves);
   const words = parts
     .map(([part, points]) => `${part} from ${format(points[0][1])} to ${format(points.at(-1)[1])}`)
     .join(", ");
-  const drawing = new LineChart({
-    height: 190,
-    xLabel: "update",
-    title: `${title}: ${words}`,
-    format,
-  });
+  const label = `${title}: ${words}`;
+  const drawing = new LineChart({ height: 190, xLabel: "update", title: label, format });
   drawing.draw(
     parts.map(([part, points], i) => ({
       name: part === name ? title : part,
@@ -54,52 +52,39 @@ function chart(one) {
   );
   return h(
     "figure.panel.chart-card",
-    h("figcaption", h("h3", title), parts.length > 1 ? drawing.legend : null),
+    h("figcaption", h("h3", title), parts.length > 1 && drawing.legend),
     drawing.element,
   );
 }
 
-function valuesOf(charts) {
-  return charts.map((one) => {
-    const { name, curves } = one;
-    const parts = Object.keys(curves);
-    const steps = [...new Set(parts.flatMap((part) => curves[part].map(([step]) => step)))];
-    const format = name === "mean_reward" ? signed : plain;
-    const at = (part, step) => curves[part].find(([x]) => x === step)?.[1];
-    const rows = steps.map((step) => [
-      String(step),
-      ...parts.map((part) => (at(part, step) === undefined ? "" : format(at(part, step)))),
-    ]);
-    return table(titleOf(one), ["update", ...parts], rows, 1);
-  });
+function values(one) {
+  const parts = Object.keys(one.curves);
+  const byPart = Object.values(one.curves).map((points) => new Map(points));
+  const steps = new Set(byPart.flatMap((points) => [...points.keys()]));
+  const rows = [...steps].map((step) => [
+    step,
+    ...byPart.map((points) => (points.has(step) ? formatOf(one)(points.get(step)) : "")),
+  ]);
+  return table(titleOf(one), ["update", ...parts], rows, 1);
 }
 
 function run(one) {
+  const mean = `; a point of a training curve is the mean of ${one.each_point}`;
+  const validation = [
+    h("h3", "Validation"),
+    h("div.charts", one.validation.map(chart)),
+    folded("panel.more", "The same as tables", one.validation.map(values)),
+  ];
   return h(
     "section.run-report",
     { id: one.key },
     h("h2", one.title),
-    h(
-      "p.quiet",
-      `${one.updates} updates${one.each_point > 1 ? `; a point of a training curve is the mean of ${one.each_point}` : ""}.`,
-    ),
-    one.validation.length
-      ? [
-          h("h3", "Validation"),
-          h("div.charts", one.validation.map(chart)),
-          h("details.panel.more", h("summary", "The same as tables"), valuesOf(one.validation)),
-        ]
-      : h("p", "This run was not validated."),
+    h("p.quiet", `${one.updates} updates${one.each_point > 1 ? mean : ""}.`),
+    one.validation.length ? validation : h("p", "This run was not validated."),
     h("h3", "Training"),
     h("div.charts", one.training.map(chart)),
-    one.recipe
-      ? h(
-          "details.panel.more",
-          h("summary", "Recipe"),
-          h("pre.commands", { tabindex: "0" }, one.recipe),
-        )
-      : null,
-    figuresOf(one, "panel more"),
+    one.recipe && folded("panel.more", "Recipe", h("pre.commands", { tabindex: "0" }, one.recipe)),
+    figuresOf(one, "panel.more"),
   );
 }
 

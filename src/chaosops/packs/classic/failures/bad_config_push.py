@@ -21,8 +21,6 @@ class BadConfigPush(Failure):
                 "login rejections jumped, started with settings rev {rev}",
             ),
         },
-        alerts={
-            "auth page": ("login failures above {pct}%", "error rate jumped within a minute"),
-        },
+        alerts={"auth page": ("login failures above {pct}%", "error rate jumped within a minute")},
         strain={"auth": Strain(29, 345, 41, 210, 680)},
     )

@@ -25,8 +25,5 @@ class DnsOutage(Failure):
             "auth warn": ("lookups fail for {pct}% of calls", "upstream calls failing"),
             "payments warn": ("{pct}% of calls to auth fail", "calls to auth failing"),
         },
-        strain={
-            "auth": Strain(18, 330, 41, 610, 260),
-            "payments": Strain(21, 400, 44, 540, 240),
-        },
+        strain={"auth": Strain(18, 330, 41, 610, 260), "payments": Strain(21, 400, 44, 540, 240)},
     )
