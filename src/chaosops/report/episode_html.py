@@ -24,8 +24,6 @@ _ROLE_NAMES = {
     Role.DEV: "Developer",
     Role.MANAGER: "Manager",
 }
-
-
 # The most important event first: it gives a turn its colour.
 _STYLES = {
     "rogue_flagged": "caught",
@@ -57,7 +55,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),
         turns=[_turn(turn, total) for turn, total in zip(episode.turns, so_far, strict=True)],
-        kinds=_KINDS,
+        kinds=[(style, EVENT_WORDS[event].capitalize()) for event, style in _STYLES.items()],
         players=[
             (_role_names(roles), status)
             for roles, status in by_roles(manifest.get("policy_status") or {})
