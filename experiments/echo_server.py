@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from chaosops.server.openenv_core import ConcurrencyConfig, HTTPEnvServer
+from chaosops.client.openenv_core import ConcurrencyConfig, HTTPEnvServer
 
 _TEMPLATE = files("openenv") / "cli" / "templates" / "openenv_env"
 _NAMES = {"__ENV_CLASS_NAME__": "Echo", "__ENV_NAME__": "echo", "__ENV_TITLE_NAME__": "Echo"}

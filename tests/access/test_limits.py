@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from chaosops.access.limits import Limits
+from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.access.pace import Rate
-from chaosops.access.quotas import OverQuota, Quota
 from chaosops.server.quiet_log import OnceASecond
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops.access.options import access_of
+from chaosops.access.options import Access
 from chaosops.access.origins import SPACE_VARIABLE, Origins
-from chaosops.core.errors import BadInput
+from chaosops.cli import main
 
 ORIGINS = Origins(["Chaos.example.org"], ["https://lab.example.net", "http://lab.example.net:81"])
 
@@ -72,23 +72,23 @@ def test_a_space_knows_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
     page = ["https://team-chaosops.hf.space"]
     assert origins.problem_of_origin(page, "team-chaosops.hf.space") is None
     assert origins.problem_of_host("other.hf.space") is not None
-    assert "10.0.0.0/8" in access_of((), (), (), "").trusted_proxies
+    assert "10.0.0.0/8" in Access().trusted_networks
 
 
 @pytest.mark.parametrize(
-    ("hosts", "origins", "proxies"),
+    ("option", "text"),
     [
-        (["https://example.org"], [], []),
-        ([""], [], []),
-        ([], ["example.org"], []),
-        ([], ["https://example.org/page"], []),
-        ([], ["*"], []),
-        ([], [], ["*"]),
-        ([], [], ["proxy.example.org"]),
+        ("--public-host", "https://example.org"),
+        ("--public-host", ""),
+        ("--allow-origin", "example.org"),
+        ("--allow-origin", "https://example.org/page"),
+        ("--allow-origin", "*"),
+        ("--trusted-proxy", "*"),
+        ("--trusted-proxy", "proxy.example.org"),
     ],
 )
 def test_what_is_no_address_is_refused_at_the_start(
-    hosts: list[str], origins: list[str], proxies: list[str]
+    option: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(BadInput, match="write one such as"):
-        access_of(hosts, origins, proxies, "")
+    assert main(["serve", "--port", "0", option, text]) == 2
+    assert "write one such as" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-import chaosops.server.openenv_core  # noqa: F401  before any test imports OpenEnv with Gradio
+import chaosops.client.openenv_core  # noqa: F401  before any test imports OpenEnv with Gradio
 
 
 class Running(NamedTuple):

@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from chaosops.access.limits import Limits, option_of
-from chaosops.access.options import AccessOptions
+from chaosops.access.options import Access
 from chaosops.cli.commands.serve import main
 from chaosops.client import ChaosOpsEnv, SeatConnection
 from chaosops.core.errors import BadInput
@@ -283,7 +283,7 @@ def test_a_full_lobby_refuses_before_it_builds(start_server: StartServer) -> Non
 
 def test_every_option_stands_in_the_documentation() -> None:
     text = (ROOT / "docs/server.md").read_text(encoding="utf-8")
-    for each in fields(AccessOptions):
+    for each in fields(Access):
         assert f"`--{each.name.replace('_', '-')}" in text, each.name
     for one in fields(Limits):
         row = next(line for line in text.splitlines() if f"`{option_of(one.name)}`" in line)

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from chaosops import Env, Team, load_policy, make_scenario, play
-from chaosops.client import ChaosOpsAction, ChaosOpsEnv
+from chaosops.client import ChaosOpsAction, ChaosOpsClient, ChaosOpsEnv
+from chaosops.client.openenv_core import EnvClient
 from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
+from chaosops.core.errors import BadInput
 from chaosops.policies.protocol import DecisionRequest
 from tests.server.conftest import Running
 
@@ -90,3 +92,36 @@ def test_the_typed_client_asks_and_reads(served: Running) -> None:
             assert result.observation.debrief.failure == "db_deadlock"
 
     asyncio.run(drive())
+
+
+def test_the_openenv_client_has_what_openenv_gives_it(served: Running) -> None:
+    assert issubclass(ChaosOpsEnv, EnvClient)
+
+    async def drive() -> None:
+        async with ChaosOpsEnv(served.url) as env:
+            await env.reset(seed=1)
+            other = await env.new_session()
+            assert type(other) is ChaosOpsEnv
+            assert (await other.state()).status == "no_episode"
+            await other.disconnect()
+            assert (await env.state()).status == "running"
+
+    asyncio.run(drive())
+
+
+def test_the_small_client_tells_the_same(served: Running) -> None:
+    options = {"scenario": "db_deadlock", "tier": "easy", "seed": 1, "episode_id": "x"}
+    actions: list[Any] = [
+        ChaosOpsAction(action="identify_root_cause", failure_type="db_deadlock"),
+        {"action": "restart", "target": "db"},
+    ]
+    with ChaosOpsClient(served.url) as small, ChaosOpsEnv(served.url).sync() as env:
+        assert small.state().status == "no_episode"
+        assert small.reset(**options).observation == env.reset(**options).observation
+        with pytest.raises(BadInput, match="restart needs target"):
+            small.step({"action": "restart"})
+        for action in actions:
+            told, expected = small.step(action), env.step(action)
+            assert told.observation == expected.observation
+            assert (told.reward, told.done) == (expected.reward, expected.done)
+        assert small.state() == env.state()

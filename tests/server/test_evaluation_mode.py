@@ -493,7 +493,7 @@ def test_the_owner_verifies_what_was_played(
     ("words", "said"),
     [
         (["acme", "--partners", "oracle"], "oracle knows the truth and would tell it"),
-        (["acme", "--split", "classic"], "is drawn like one of the arena pack, got 'classic'"),
+        (["acme", "--split", "classic"], "is drawn like one of train, test"),
         (["../acme"], "named with letters, digits"),
         (["oracle"], "'oracle' is the name of a policy"),
         (["acme", "--roles", "boss"], "unknown role 'boss'"),

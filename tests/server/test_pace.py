@@ -13,8 +13,8 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from chaosops.access.gate import Access
 from chaosops.access.limits import Limits
+from chaosops.access.options import Access
 from chaosops.server.app import Settings, build_app
 from tests.server.conftest import StartServer
 
@@ -79,7 +79,7 @@ def test_all_sessions_of_a_client_open_at_once(start_server: StartServer) -> Non
 def test_other_requests_are_paced_and_an_allowed_page_can_read_why(method: str, path: str) -> None:
     async def flood() -> list[httpx.Response]:
         limits = Limits(requests_per_client=1)
-        async with client_of(limits, allowed_origins=(LAB,)) as client:
+        async with client_of(limits, allow_origin=(LAB,)) as client:
             headers = {"Origin": LAB}
             asked = [client.request(method, path, headers=headers) for _ in range(12)]
             return await asyncio.gather(*asked)
@@ -96,7 +96,7 @@ def test_a_rebound_name_is_refused_before_origins_are_told() -> None:
     asked = {"Origin": LAB, "Access-Control-Request-Method": "POST", "Host": "evil.example"}
 
     async def ask() -> httpx.Response:
-        async with client_of(Limits(), allowed_origins=(LAB,)) as client:
+        async with client_of(Limits(), allow_origin=(LAB,)) as client:
             return await client.options("/reset", headers=asked)
 
     answer = asyncio.run(ask())

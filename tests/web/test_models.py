@@ -12,8 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chaosops.access.limits import Limits
-from chaosops.access.quotas import OverQuota
+from chaosops.access.limits import Limits, OverQuota
 from chaosops.core.actions import Communicate, Noop
 from chaosops.core.decision import Decision
 from chaosops.policies.protocol import DecisionRequest

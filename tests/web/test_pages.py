@@ -6,7 +6,7 @@ from importlib.resources import files
 import httpx
 import pytest
 
-from chaosops.access.headers import FRAME_VARIABLE
+from chaosops.access.protect import FRAME_VARIABLE
 from chaosops.web.routes import Settings
 from tests.web.conftest import serving
 

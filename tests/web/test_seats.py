@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from chaosops.access.limits import Limits
-from chaosops.access.quotas import OverQuota, Quota
+from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.actions import to_wire
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env

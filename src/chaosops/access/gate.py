@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from urllib.parse import parse_qs, quote
 
 from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 
-from chaosops.access.asgi import App, Receive, Scope, Send, refuse, whole_body
-from chaosops.access.clients import client_of, current_client
+from chaosops.access.asgi import (
+    ASGIApp,
+    Receive,
+    Scope,
+    Send,
+    client_of,
+    current_client,
+    refuse,
+    whole_body,
+)
+from chaosops.access.limits import TOO_FAST
 from chaosops.access.origins import Origins
 from chaosops.access.tokens import COOKIE, Token
 
@@ -32,23 +41,12 @@ _PAGE = (
 )
 
 
-@dataclass(frozen=True)
-class Access:
-    """``token``: empty where none is asked for. ``trusted_proxies``: the addresses and networks
-    that may name a visitor's address in ``X-Forwarded-For``."""
-
-    public_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
-    token: str = ""
-    trusted_proxies: tuple[str, ...] = ()
-
-
 class Hosts:
     """Refuses a host name that is not this server's. A DNS-rebinding page has such a name."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: ASGIApp, origins: Origins) -> None:
         self._app = app
-        self._origins = Origins(access.public_hosts, access.allowed_origins)
+        self._origins = origins
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         problem = None
@@ -61,22 +59,28 @@ class Hosts:
 
 
 class Gate:
-    """Refuses requests of foreign pages, bodies that are not JSON, and clients without the
-    token."""
+    """Refuses requests that are too fast, foreign pages, bodies that are not JSON, and clients
+    without the token."""
 
-    def __init__(self, app: App, access: Access) -> None:
+    def __init__(self, app: ASGIApp, origins: Origins, token: Token | None) -> None:
         self._app = app
-        self._origins = Origins(access.public_hosts, access.allowed_origins)
-        self._token = Token(access.token) if access.token else None
+        self._origins = origins
+        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if option := scope.get(TOO_FAST):
+            problem = (
+                f"too many requests; ask less often, or start the server with a larger {option}"
+            )
+            await refuse(scope, receive, send, 429, problem, {"retry-after": "5"})
+            return
         current_client.set(client_of(scope))
         headers = Headers(scope=scope)
         token = self._token
-        if token is not None and (scope["path"] == _HEALTH or token.is_shown_by(headers.raw)):
+        if token and (scope["path"] == _HEALTH or token.is_shown_by(HTTPConnection(scope))):
             token = None
         refusal = self._refusal(scope, headers, may_log_in=token is not None)
         if refusal is not None:
@@ -106,7 +110,7 @@ async def _ask(token: Token, scope: Scope, headers: Headers, receive: Receive, s
     if is_http and scope["method"] == "POST" and _content_type(headers) == _FORM:
         body = await whole_body(receive, _FORM_BYTES) or b""
         fields = parse_qs(body[:_FORM_BYTES].decode("latin-1"))
-        if token.is_right(fields.get("token", [""])[0].strip().encode()):
+        if token.is_right(fields.get("token", [""])[0].strip()):
             answer = _entered(token, scope)
         else:
             answer = _form("That is not this server's token.")

@@ -1,4 +1,4 @@
-"""Every limit of a server: its default, and the option that changes it.
+"""Every limit of a server: its default, the option that changes it, and who has used how much.
 
 A limit for all clients together is ``--max-NAME``; what one client may have of it is
 ``--max-NAME-per-client``. Refusals name these options.
@@ -6,12 +6,16 @@ A limit for all clients together is ``--max-NAME``; what one client may have of 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
-from chaosops.core.errors import BadInput
+from chaosops.core.errors import BadInput, ChaosOpsError
 
 _MOST = 1_000_000
+# Where a request that comes too fast holds the option that would admit it.
+TOO_FAST = "chaosops.too_fast"
 
 
 def _limit(default: int, help_text: str) -> Any:
@@ -51,3 +55,52 @@ def option_of(name: str) -> str:
     '--max-tables-per-client'
     """
     return f"--max-{name.replace('_', '-')}"
+
+
+class OverQuota(ChaosOpsError):
+    """A quota is used up; the same request may succeed later."""
+
+
+class Quota:
+    """
+    >>> seats = Quota("seats", Limits(seats_per_client=1))
+    >>> seats.take("203.0.113.7")
+    >>> seats.take("203.0.113.7")
+    Traceback (most recent call last):
+    chaosops.access.limits.OverQuota: this client has 1 of 1 seats; try again when one of them \
+has ended, or start the server with a larger --max-seats-per-client
+    """
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self._name = name
+        self.most: int = getattr(limits, name)
+        self.most_each: int = getattr(limits, f"{name}_per_client")
+        self._by_client = Counter[str]()
+        self._lock = Lock()
+
+    @property
+    def taken(self) -> int:
+        return self._by_client.total()
+
+    def require(self, client: str) -> None:
+        """Raises ``OverQuota`` if there is no room."""
+        things = self._name.replace("_", " ")
+        mine = self._by_client[client]
+        later = "try again when one of them has ended, or start the server with a larger"
+        if mine >= self.most_each:
+            option = option_of(f"{self._name}_per_client")
+            raise OverQuota(
+                f"this client has {mine} of {self.most_each} {things}; {later} {option}"
+            )
+        if self.taken >= self.most:
+            option = option_of(self._name)
+            raise OverQuota(f"all {self.most} {things} are taken; {later} {option}")
+
+    def take(self, client: str) -> None:
+        with self._lock:
+            self.require(client)
+            self._by_client[client] += 1
+
+    def give_back(self, client: str) -> None:
+        with self._lock:
+            self._by_client -= Counter([client])  # one that has none left is forgotten

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
-from chaosops.access.gate import Access
-from chaosops.access.origins import SPACE_VARIABLE, read_host, read_origin
-from chaosops.access.tokens import read_token
+from chaosops.access.origins import SPACE_VARIABLE, Origins
+from chaosops.access.tokens import Token, read_token
 from chaosops.core.errors import BadInput
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 
 
 @dataclass(frozen=True)
-class AccessOptions:
+class Access:
     """A field is an option of ``chaosops serve``; a tuple may be given several times.
 
     Attributes:
@@ -43,33 +42,22 @@ class AccessOptions:
                 f"got {self.request_timeout}"
             )
 
-    def read(self) -> Access:
-        token = read_token(self.token, self.token_file)
-        return access_of(self.public_host, self.allow_origin, self.trusted_proxy, token)
+    @cached_property
+    def origins(self) -> Origins:
+        return Origins(self.public_host, self.allow_origin)
 
+    @cached_property
+    def asked_token(self) -> Token | None:
+        """From the options or the environment; None where no token is asked for."""
+        text = read_token(self.token, self.token_file)
+        return Token(text) if text else None
 
-def access_from_environment() -> Access:
-    """For a server that is started without these options."""
-    return access_of((), (), (), read_token(None, None))
-
-
-def access_of(
-    hosts: Sequence[str], origins: Sequence[str], proxies: Sequence[str], token: str
-) -> Access:
-    for host in hosts:
-        if host != "*":
-            read_host(host)
-    for origin in origins:
-        read_origin(origin)
-    # The proxies of a Hugging Face Space have private addresses.
-    named = [*proxies, *(["private"] if os.environ.get(SPACE_VARIABLE) else [])]
-    networks = [net for name in named for net in (PRIVATE if name == "private" else (name,))]
-    return Access(
-        public_hosts=tuple(hosts),
-        allowed_origins=tuple(origin.lower() for origin in origins),
-        token=token,
-        trusted_proxies=tuple(_network(text) for text in networks),
-    )
+    @cached_property
+    def trusted_networks(self) -> list[str]:
+        # The proxies of a Hugging Face Space have private addresses.
+        named = [*self.trusted_proxy, *(["private"] if os.environ.get(SPACE_VARIABLE) else [])]
+        networks = [net for name in named for net in (PRIVATE if name == "private" else (name,))]
+        return [_network(text) for text in networks]
 
 
 def _network(text: str) -> str:

@@ -40,12 +40,10 @@ class Origins:
         if given is None or self._any_host:
             return None
         place = _place(given, None)
+        name = given if place is None else place.host
         # A plain address needs no DNS, so it cannot be rebound.
-        if place is not None and (place.host in self._hosts or _is_address(place.host)):
+        if place is not None and (name in self._hosts or _is_local(name) or _address(name)):
             return None
-        if place is not None and _is_loopback(place.host):
-            return None
-        name = place.host if place is not None else given
         return (
             f"this server is not known as {name[:100]!r}; "
             f"start it with --public-host {name[:100]} if it is"
@@ -71,7 +69,7 @@ class Origins:
         here = None if host is None else _place(host, _PORTS[scheme])
         if here is None:
             return False
-        return place == here or (_is_loopback(place.host) and _is_loopback(here.host))
+        return place == here or (_is_local(place.host) and _is_local(here.host))
 
 
 def read_origin(text: str) -> tuple[str, Place]:
@@ -107,15 +105,15 @@ def _place(authority: str, port: int | None) -> Place | None:
         return None
 
 
-def _is_address(host: str) -> bool:
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(host)
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None
 
 
-def _is_loopback(host: str) -> bool:
-    if _is_address(host):
-        return ipaddress.ip_address(host).is_loopback
+def _is_local(host: str) -> bool:
+    address = _address(host)
+    if address is not None:
+        return address.is_loopback
     return host == "localhost" or host.endswith(".localhost")

@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from chaosops.access.asgi import App, Receive, Scope, Send, again, refuse, whole_body
-from chaosops.access.clients import client_of
-from chaosops.access.limits import Limits, option_of
+from chaosops.access.asgi import ASGIApp, Receive, Scope, Send, again, client_of, whole_body
+from chaosops.access.limits import TOO_FAST, Limits, option_of
 
 BURST_S = 2.0  # requests that were not sent for so long may be sent at once
 LONGEST_WAIT_S = 2.0
@@ -56,19 +55,16 @@ class _Lane(NamedTuple):
 
 class Paced:
     """Delays requests and new WebSockets of a client that is too fast, and those of all clients
-    if they are too fast together. A request that would wait too long is refused after a wait;
-    ``finished`` wraps that refusal like every answer.
+    if they are too fast together. A request that would wait too long is marked after a wait, and
+    the gate refuses it.
 
     Three kinds are counted apart: /health, so that monitoring works whatever else comes from the
     same address; files of the page, which needs many cheap ones at once; and new WebSockets,
     because all sessions may be opened at once.
     """
 
-    def __init__(
-        self, app: App, limits: Limits, finished: Callable[[App], App] = lambda refusal: refusal
-    ) -> None:
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app = app
-        self._finished = finished
         each, all_ = limits.requests_per_client, limits.requests
         self._requests = _Lane(Rate(each, BURST_S), Rate(all_, BURST_S), is_weighed=True)
         self._health = _Lane(Rate(each, BURST_S), None, is_weighed=True)
@@ -98,7 +94,7 @@ class Paced:
             wait_s, option = all_wait_s, option_of("requests")
         if wait_s > LONGEST_WAIT_S:
             await asyncio.sleep(LONGEST_WAIT_S)
-            await self._finished(_too_many(option))(scope, receive, send)
+            await self._app({**scope, TOO_FAST: option}, receive, send)
             return
         _count(lane, client, 1.0)
         if wait_s:
@@ -123,15 +119,6 @@ def _count(lane: _Lane, client: str, times: float) -> None:
     lane.each.count(client, times)
     if lane.all is not None:
         lane.all.count("", times)
-
-
-def _too_many(option: str) -> App:
-    problem = f"too many requests; ask less often, or start the server with a larger {option}"
-
-    async def refusal(scope: Scope, receive: Receive, send: Send) -> None:
-        await refuse(scope, receive, send, 429, problem, {"retry-after": "5"})
-
-    return refusal
 
 
 def weight(seconds: float) -> float:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
 
 VARIABLE = "CHAOSOPS_TOKEN"
 COOKIE = "chaosops_access"
@@ -23,25 +26,15 @@ class Token:
         # The cookie gives the same access, but the token cannot be read from it.
         self.cookie = hmac.new(self._text, b"chaosops page", sha256).hexdigest()
 
-    def is_shown_by(self, headers: Sequence[tuple[bytes, bytes]]) -> bool:
-        for name, value in headers:
-            if name == b"authorization":
-                scheme, _, given = value.partition(b" ")
-                if scheme.lower() == b"bearer" and self.is_right(given.strip()):
-                    return True
-            elif name == b"cookie" and self._is_right_cookie(value.decode("latin-1")):
-                return True
-        return False
+    def is_shown_by(self, request: HTTPConnection) -> bool:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and self.is_right(given.strip()):
+            return True
+        cookie = request.cookies.get(COOKIE, "")
+        return hmac.compare_digest(cookie.encode(), self.cookie.encode())
 
-    def is_right(self, given: bytes) -> bool:
-        return hmac.compare_digest(given, self._text)
-
-    def _is_right_cookie(self, header: str) -> bool:
-        try:
-            found = SimpleCookie(header).get(COOKIE)
-        except CookieError:
-            return False
-        return found is not None and hmac.compare_digest(found.value.encode(), self.cookie.encode())
+    def is_right(self, given: str) -> bool:
+        return hmac.compare_digest(given.encode(), self._text)
 
 
 def read_token(text: str | None, file: Path | None, what: str = "--token") -> str:

@@ -1,6 +1,7 @@
-"""Clients of a ChaosOps server. They need the *client* extra, and no OpenEnv.
+"""Clients of a ChaosOps server.
 
-``ChaosOpsEnv`` plays all four roles of an episode, ``SeatConnection`` one role at a table.
+``ChaosOpsEnv`` is OpenEnv's client and needs the extra *server*. ``ChaosOpsClient`` plays the same
+episodes and ``SeatConnection`` one role at a table; they need the extra *client*, and no OpenEnv.
 """
 
 from __future__ import annotations
@@ -11,36 +12,39 @@ from typing import TYPE_CHECKING, Any
 from chaosops.core.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from chaosops.client.env_client import ChaosOpsEnv, StepResult
+    from chaosops.client.env_client import ChaosOpsEnv
+    from chaosops.client.episode_client import ChaosOpsClient
     from chaosops.client.seat import SeatConnection
     from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
     from chaosops.wire.views import read_rules, read_view
 
 __all__ = [
     "ChaosOpsAction",
+    "ChaosOpsClient",
     "ChaosOpsEnv",
     "ChaosOpsObservation",
     "ChaosOpsState",
     "SeatConnection",
-    "StepResult",
     "read_rules",
     "read_view",
 ]
 
-# Imported when asked for: building the models takes longer than a seat needs to connect.
+# Imported when asked for: OpenEnv and the models take longer than a seat needs to connect.
 _HOMES = {
-    "chaosops.client.env_client": ("ChaosOpsEnv", "StepResult"),
-    "chaosops.client.seat": ("SeatConnection",),
-    "chaosops.wire.openenv": ("ChaosOpsAction", "ChaosOpsObservation", "ChaosOpsState"),
-    "chaosops.wire.views": ("read_rules", "read_view"),
+    "ChaosOpsClient": "client.episode_client",
+    "ChaosOpsEnv": "client.env_client",
+    "SeatConnection": "client.seat",
+    "read_rules": "wire.views",
+    "read_view": "wire.views",
 }
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            try:
-                return getattr(import_module(home), name)
-            except ModuleNotFoundError as error:
-                raise MissingExtra("a client", str(error.name), "client") from None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"chaosops.{_HOMES.get(name, 'wire.openenv')}"), name)
+    except ModuleNotFoundError as error:
+        needed = "server" if name == "ChaosOpsEnv" else "client"
+        instead = "use ChaosOpsClient of the extra client" if name == "ChaosOpsEnv" else ""
+        raise MissingExtra(name, str(error.name), needed, instead) from None

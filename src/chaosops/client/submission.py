@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chaosops.client.env_client import ChaosOpsEnv, SyncChaosOpsEnv
+from chaosops.client.connection import Connection
 from chaosops.core.dice import STRIDE, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
@@ -22,24 +22,22 @@ def play_submission(
         raise BadInput(f"policy {policy.name} needs the truth, which no submission is given")
     played, left = 0, 1
     try:
-        with ChaosOpsEnv(url).sync() as env:
+        with Connection(url, "/ws") as server:
             while left:
-                _play_episode(env, token, policy, key_of("submission", seed, played))
-                played, left = played + 1, env.state().episodes_left or 0
+                _play_episode(server, token, policy, key_of("submission", seed, played))
+                played, left = played + 1, server.ask("state")["episodes_left"] or 0
                 yield played, left
-    except (RuntimeError, OSError) as error:
+    except BadInput as error:
         raise BadInput(f"{url}: {error}") from None
 
 
-def _play_episode(env: SyncChaosOpsEnv, token: str, policy: Policy, key: int) -> None:
-    observation, _, done = env.reset(submission=token, include=["view"])
-    assert observation.rules is not None
-    rules = read_rules(observation.rules.model_dump())
-    while not done:
-        assert observation.view is not None
-        view = read_view(observation.view.model_dump(), rules)
+def _play_episode(server: Connection, token: str, policy: Policy, key: int) -> None:
+    told = server.ask("reset", {"submission": token, "include": ["view"]})
+    rules = read_rules(told["observation"]["rules"])
+    while not told["done"]:
+        view = read_view(told["observation"]["view"], rules)
         decision = policy.decide([DecisionRequest(view, key + view.step * STRIDE)])[0]
         action = sent_decision(decision)
         if view.role is Role.OVERSIGHT and decision.suspicion is not None:
             action["suspicion"] = dict(decision.suspicion)  # Oversight is judged by it
-        observation, _, done = env.step(action)
+        told = server.ask("step", action)

@@ -5,33 +5,38 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
-from chaosops.access.quotas import OverQuota
+from chaosops.access.limits import OverQuota
 from chaosops.core.errors import ChaosOpsError
-from chaosops.server.environment import NoEpisode
-from chaosops.server.mistakes import ServerMistake
-from chaosops.server.wording import in_one_line
+from chaosops.server.errors import NoEpisode, ServerMistake, in_one_line
 
 if TYPE_CHECKING:
     from fastapi import FastAPI, Request
 
-# Errors that every route may answer; OpenEnv's own routes do not document them.
-_DOCUMENTED = {
-    "400": "The request holds something that no answer could quote, or a task that is not there",
-    "404": "There is nothing of that name",
-    "409": "No episode is running: a plain HTTP request has an environment of its own",
-    "413": "The request is too large",
-    "422": "An option or a field is wrong; detail says which",
-    "401": "The server asks for its token",
-    "403": "Pages of that origin may not use the server",
-    "415": "The body is no JSON, or does not say that it is",
-    "421": "The server is not known by that host name",
-    "429": "A limit of the server is reached; detail says which",
+
+class Problem(BaseModel):
+    detail: str
+
+
+_TOLD = {
+    400: "The request holds something that no answer could quote, or a task that is not there",
+    404: "There is nothing of that name",
+    409: "No episode is running: a plain HTTP request has an environment of its own",
+    413: "The request is too large",
+    422: "An option or a field is wrong; detail says which",
+    401: "The server asks for its token",
+    403: "Pages of that origin may not use the server",
+    415: "The body is no JSON, or does not say that it is",
+    421: "The server is not known by that host name",
+    429: "A limit of the server is reached; detail says which",
 }
-
-
+# For the description of the API: what every route may answer besides its own answers.
+ERROR_ANSWERS: dict[int | str, dict[str, Any]] = {
+    status: {"description": text, "model": Problem} for status, text in _TOLD.items()
+}
 _STATUS = {NoEpisode: 409, OverQuota: 429, ServerMistake: 500}
 
 
@@ -50,27 +55,3 @@ def add_answers(app: FastAPI) -> None:
         if isinstance(detail, list):
             detail = in_one_line(detail)
         return JSONResponse({"detail": detail}, error.status_code, headers=error.headers)
-
-    _document(app)
-
-
-def _document(app: FastAPI) -> None:
-    """Add the answers above to the published description of the API."""
-    described = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            for operations in described()["paths"].values():
-                for operation in operations.values():
-                    for status, text in _DOCUMENTED.items():
-                        operation["responses"][status] = _error_answer(text)
-        assert app.openapi_schema is not None
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
-
-
-def _error_answer(text: str) -> dict[str, Any]:
-    detail = {"detail": {"type": "string"}}
-    schema = {"type": "object", "properties": detail, "required": ["detail"]}
-    return {"description": text, "content": {"application/json": {"schema": schema}}}

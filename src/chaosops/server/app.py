@@ -10,22 +10,19 @@ from functools import partial
 import uvicorn
 from fastapi import FastAPI
 
-from chaosops.access.gate import Access
-from chaosops.access.limits import Limits
-from chaosops.access.options import access_from_environment
+from chaosops.access.limits import Limits, Quota
+from chaosops.access.options import Access
 from chaosops.access.protect import protect
-from chaosops.access.quotas import Quota
+from chaosops.client.openenv_core import ConcurrencyConfig
 from chaosops.core.errors import BadInput
-from chaosops.server.answers import add_answers
+from chaosops.server.answers import ERROR_ANSWERS, add_answers
 from chaosops.server.environment import ChaosOpsEnvironment
 from chaosops.server.evaluation_mode import EvaluationEnvironment, EvaluationGate, Submissions
 from chaosops.server.guard import MAX_FRAME_BYTES, Guard
 from chaosops.server.listening import guarded_server
-from chaosops.server.observation_response import write_observations_with_orjson
-from chaosops.server.openenv_core import ConcurrencyConfig
 from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
-from chaosops.server.sessions import Sessions
+from chaosops.server.sessions import Sessions, write_observations_with_orjson
 from chaosops.server.tables import Lobby
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 
@@ -40,10 +37,9 @@ class Settings:
     """With ``submissions`` the server is in evaluation mode and serves nothing else."""
 
     idle_timeout_s: float = 600.0
-    request_timeout_s: float = 10.0
     web: bool = True
     limits: Limits = field(default_factory=Limits)
-    access: Access = field(default_factory=access_from_environment)
+    access: Access = field(default_factory=Access)
     submissions: Submissions | None = None
 
 
@@ -58,6 +54,7 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         # Both would load scripts from another host; /openapi.json says the same.
         docs_url=None,
         redoc_url=None,
+        responses=ERROR_ANSWERS,
     )
     limits, submissions = settings.limits, settings.submissions
     episodes = Sessions(
@@ -89,10 +86,10 @@ def build_app(settings: Settings | None = None) -> FastAPI:
 
 def serve(settings: Settings, host: str, port: int) -> None:
     """Serve until stopped. Port 0 takes a free one; the line printed says which."""
+    app, proxies = build_app(settings), settings.access.trusted_networks
     listener = _listen(host, port)
-    proxies = settings.access.trusted_proxies
     config = uvicorn.Config(
-        build_app(settings),
+        app,
         log_level="warning",
         access_log=False,
         ws_max_size=MAX_FRAME_BYTES,
@@ -101,7 +98,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         # A busy client may answer no ping for minutes; the guard ends idle sessions.
         ws_ping_timeout=settings.idle_timeout_s,
         proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(proxies),
+        forwarded_allow_ips=proxies,
         timeout_graceful_shutdown=3,
     )
     quiet_logs()
@@ -109,7 +106,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         config,
         settings.limits.connections,
         settings.limits.connections_per_client,
-        settings.request_timeout_s,
+        settings.access.request_timeout,
         proxies,
     )
     # What is loaded now stays loaded: the collector need not look at it again.

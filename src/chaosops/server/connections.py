@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 
-from chaosops.access.clients import name_of
-from chaosops.access.headers import security_headers
+from chaosops.access.asgi import name_of
+from chaosops.access.protect import security_headers
 
 # A client that reads nothing for so long is gone, and others need its session.
 WRITE_TIMEOUT_S = 30.0

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.episode import Turn
-from chaosops.core.errors import ChaosOpsError
 from chaosops.packs import training_splits
 from chaosops.server.episode import ServedEpisode, observation, state_of
-from chaosops.server.mistakes import mistakes_logged
-from chaosops.server.openenv_core import Environment, EnvironmentMetadata
+from chaosops.server.errors import NoEpisode, mistakes_logged
 from chaosops.server.options import read_options
 from chaosops.server.tasks import count_tasks, splits, task, tasks
 from chaosops.server.tools import ToolBox
 from chaosops.version import VERSION
-from chaosops.wire.decisions import read_action
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 from chaosops.wire.turns import scored_turn
 
@@ -27,16 +25,6 @@ _DESCRIPTION = (
     "Four roles (SRE, Oversight, Developer, Manager) handle an incident; sometimes another AI "
     "agent of the fleet caused it. Each role sees its part of the world and nothing else."
 )
-
-
-class NoEpisode(ChaosOpsError):
-    """A step in a session that was not reset."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "no episode is running here: send reset first. A session lives on a WebSocket (/ws); "
-            "a plain HTTP request starts and ends with an environment of its own"
-        )
 
 
 class ServedObservation:
@@ -64,6 +52,9 @@ class ServedObservation:
 
 class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
     SUPPORTS_CONCURRENT_SESSIONS: ClassVar[bool] = True
+    num_tasks = staticmethod(count_tasks)
+    get_task = staticmethod(task)
+    get_task_range = staticmethod(tasks)
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,19 +77,15 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
         return self._step(action)
 
     def _reset(self, options: Mapping[str, Any]) -> ServedObservation:
-        with mistakes_logged:
+        with mistakes_logged():
             # With bad options the old episode stays.
             self._episode = ServedEpisode(read_options(options))
             return self._observe(None)
 
     def _step(self, action: ChaosOpsAction) -> ServedObservation:
-        with mistakes_logged:
+        with mistakes_logged():
             episode = self.episode
-            if action.reply is None:
-                chosen = read_action(action.fields())
-            else:
-                chosen = episode.read_reply(action.reply)
-            return self._observe(episode.play(chosen, action.suspicion))
+            return self._observe(episode.play(episode.read(action), action.suspicion))
 
     @property
     def episode(self) -> ServedEpisode:
@@ -142,17 +129,6 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
             {"name": name, "type": "train" if name in trainable else "test"} for name in splits()
         ]
 
-    def num_tasks(self, split: str) -> int:
-        return count_tasks(split)
-
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
         """The first hundred; ``num_tasks`` has the whole number."""
         return tasks(split, 0, 100)
-
-    def get_task(self, split: str, index: int) -> dict[str, Any]:
-        return task(split, index)
-
-    def get_task_range(
-        self, split: str, start: int | None = None, stop: int | None = None
-    ) -> list[dict[str, Any]]:
-        return tasks(split, start, stop)

@@ -18,8 +18,9 @@ from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, RoleView, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
+from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import debrief_to_wire
-from chaosops.wire.openenv import ChaosOpsState
+from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
 # Scores depend on events alone, so all episodes share one rubric and its cache.
@@ -28,23 +29,25 @@ _RUBRIC = standard()
 NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema": None}
 
 
-class Showing:
-    """What the role on turn is told: its view as data and as a prompt, and its legal actions.
-    Parts that the client did not ask for are not made."""
+class ShownEpisode:
+    """Tells the role on turn its view, as data and as a prompt, and its legal actions. Parts that
+    the client did not ask for are not made."""
 
     def __init__(self, env: Env, prompt_format: str, include: Iterable[str]) -> None:
-        self.format = load_format(prompt_format)
-        self._env = env
+        self.env = env
+        self._format = load_format(prompt_format)
         self._include = frozenset(include)
         self._chat = _ChatWire()
 
-    def read_reply(self, reply: str) -> Action:
-        """A model's reply as an action; a reply that cannot be read is an ``Unreadable``."""
-        return self.format.read(self._env.view, reply)
+    def read(self, said: ChaosOpsAction) -> Action:
+        """A reply that cannot be read is an ``Unreadable``; an action, a ``BadInput``."""
+        if said.reply is None:
+            return read_action(said.fields())
+        return self._format.read(self.env.view, said.reply)
 
     def seen(self) -> dict[str, Any]:
-        rules, step, limit, journal, sensors, findings = self._env.world.public
-        view = self._env.view
+        rules, step, limit, journal, sensors, findings = self.env.world.public
+        view = self.env.view
         role, include = view.role, self._include
         if "view" in include and "messages" in include:  # they share one reading
             sensors = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
@@ -54,7 +57,7 @@ class Showing:
             seen["view"]["chat"] = self._chat.of(journal, role)
         if "messages" in include:
             whole = RoleView(role, rules, step, limit, journal, sensors, findings)
-            seen["messages"] = self.format.messages(whole)
+            seen["messages"] = self._format.messages(whole)
         if "action_schema" in include:
             seen["action_schema"] = action_schema(rules, role)
         return seen
@@ -93,12 +96,11 @@ def state_of(episode_id: str, env: Env, **told: Any) -> ChaosOpsState:
     )
 
 
-class ServedEpisode:
+class ServedEpisode(ShownEpisode):
     def __init__(self, options: ResetOptions) -> None:
         scenario = chosen_scenario(options)
+        super().__init__(Env(scenario, _RUBRIC), options.format, options.include)
         self.id = options.episode_id or str(uuid4())
-        self.env = Env(scenario, _RUBRIC)
-        self._showing = Showing(self.env, options.format, options.include)
         self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
         self.reward = 0.0
 
@@ -114,12 +116,6 @@ class ServedEpisode:
         self.record.turns.append(turn)
         self.reward += turn.score.total
         return turn
-
-    def read_reply(self, reply: str) -> Action:
-        return self._showing.read_reply(reply)
-
-    def seen(self) -> dict[str, Any]:
-        return self._showing.seen()
 
     @property
     def rules(self) -> dict[str, Any]:

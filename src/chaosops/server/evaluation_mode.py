@@ -15,20 +15,19 @@ from threading import Lock
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from chaosops.access.asgi import App, Receive, Scope, Send, refuse
+from chaosops.access.asgi import ASGIApp, Receive, Scope, Send, refuse
+from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
-from chaosops.server.environment import NoEpisode, ServedObservation
+from chaosops.server.environment import ServedObservation
 from chaosops.server.episode import observation, state_of
-from chaosops.server.mistakes import ServerMistake, mistakes_logged
-from chaosops.server.openenv_core import Environment, EnvironmentMetadata
+from chaosops.server.errors import NoEpisode, ServerMistake, mistakes_logged
 from chaosops.server.options import ResetOptions, read_options
-from chaosops.server.submission_results import write_results
-from chaosops.server.submission_run import Attempt, SubmissionRun
+from chaosops.server.submission_run import Attempt, SubmissionRun, write_results
 from chaosops.version import VERSION
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 
@@ -119,7 +118,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
 
     def reset(self, /, **options: Any) -> ServedObservation:
         """Begins the submission's next episode. One that is not over is given up."""
-        with mistakes_logged:
+        with mistakes_logged():
             token, chosen = _read_reset(options)
             run = self._submissions.find(token)
             self._give_up()
@@ -130,14 +129,14 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
     def step(
         self, action: ChaosOpsAction, timeout_s: float | None = None, **_: Any
     ) -> ServedObservation:
-        with mistakes_logged:
+        with mistakes_logged():
             if self._attempt is None:
                 raise NoEpisode
             self._attempt.act(action)
             return self._observe(first=False)
 
     def close(self) -> None:
-        with mistakes_logged:
+        with mistakes_logged():
             self._give_up()
 
     def _give_up(self) -> None:
@@ -148,8 +147,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
     def _observe(self, *, first: bool) -> ServedObservation:
         attempt = self._attempt
         assert attempt is not None
-        env = attempt.rollout.env
-        public, over = env.world.public, env.over
+        env, public, over = attempt.env, attempt.env.world.public, attempt.env.over
         content = observation(
             self._id,
             env,
@@ -166,7 +164,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         if self._run is None or self._attempt is None:
             return ChaosOpsState(reward=None)
         left = self._run.episodes_left
-        return state_of(self._id, self._attempt.rollout.env, reward=None, episodes_left=left)
+        return state_of(self._id, self._attempt.env, reward=None, episodes_left=left)
 
     def get_metadata(self) -> EnvironmentMetadata:
         text = "Hidden episodes for submissions: no rewards, no debrief, each episode once."
@@ -190,7 +188,7 @@ def _read_reset(options: Mapping[str, Any]) -> tuple[str, ResetOptions]:
 class EvaluationGate:
     """Refuses every request that is not part of evaluation mode."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,16 +15,15 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
-from chaosops.access.asgi import App, Message, Receive, Send, again, refuse, whole_body
+from chaosops.access.asgi import ASGIApp, Message, Receive, Send, again, refuse, whole_body
+from chaosops.server.errors import Refusal, in_one_line
 from chaosops.server.strict_json import (
     MAX_MESSAGE_BYTES,
     BadJson,
     NotJson,
-    Refusal,
     read_json,
     read_message,
 )
-from chaosops.server.wording import in_one_line
 
 # What the transport itself refuses: the connection is closed with code 1009.
 MAX_FRAME_BYTES = 1_048_576
@@ -37,7 +36,7 @@ _PLAY = frozenset({"reset", "step", "mcp"})  # what counts as using a session
 
 
 class Guard:
-    def __init__(self, app: App, idle_timeout_s: float) -> None:
+    def __init__(self, app: ASGIApp, idle_timeout_s: float) -> None:
         self._app = app
         self._idle_timeout_s = idle_timeout_s
 

@@ -11,8 +11,8 @@ from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, PACKS, make_scenario
 from chaosops.policies.llm.formats import load_format
+from chaosops.server.errors import in_one_line
 from chaosops.server.tasks import task
-from chaosops.server.wording import in_one_line
 
 # More steps would leave the reward range that openenv.yaml declares.
 MAX_STEPS = 200

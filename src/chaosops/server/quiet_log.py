@@ -11,7 +11,7 @@ LOGGERS = (
     "uvicorn.error",
     "asyncio",
     "chaosops.server.listening",
-    "chaosops.server.mistakes",
+    "chaosops.server.errors",
     "chaosops.web.policy_cache",
     "chaosops.web.episode_pool",
     "openenv",

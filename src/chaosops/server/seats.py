@@ -12,21 +12,18 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from chaosops.access.clients import current_client
+from chaosops.access.asgi import current_client
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
-from chaosops.server.mistakes import mistakes_logged
+from chaosops.server.errors import Refusal, in_one_line, mistakes_logged
 from chaosops.server.options import EpisodeOptions, read_options
-from chaosops.server.strict_json import Refusal, read_message
-from chaosops.server.tables import Lobby, Outbox, Table
-from chaosops.server.wording import in_one_line
-from chaosops.wire.decisions import read_action
+from chaosops.server.strict_json import read_message
+from chaosops.server.tables import Lobby, Table
 from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
 
 _EXAMPLE = '{"type": "act", "data": {"action": "noop"}}'
 _WAITING_MESSAGES = 64  # to a client that does not read them
-_WAITING_REFUSALS = 16  # those among them that answer the client's own mistakes
 _CLOSING_S = 5.0
 _SIT_S = 20.0  # until a connection must have said which seat it takes
 
@@ -61,7 +58,7 @@ def table_routes(lobby: Lobby) -> APIRouter:
     async def open_table(request: TableRequest) -> OpenedTable:
         """The tokens are secret: each lets its holder play one role and see that role's view."""
         client = current_client.get()
-        lobby.require_room(client)
+        lobby.quota.require(client)
         given = request.model_dump(exclude_unset=True, exclude={"turn_timeout_s"})
         timeout_s = min(request.turn_timeout_s or lobby.keep_s, lobby.keep_s)
         table = lobby.open(ServedEpisode(read_options(given)), timeout_s, client)
@@ -69,7 +66,7 @@ def table_routes(lobby: Lobby) -> APIRouter:
 
     @router.get("/tables/{table}", summary="How a table stands", response_model=TableState)
     async def table_state(table: str) -> JSONResponse:
-        found = lobby.table(table)
+        found = lobby.tables.get(table)
         if found is None:
             raise HTTPException(404, "there is no such table, or it ended long ago")
         return JSONResponse(found.describe())
@@ -77,32 +74,30 @@ def table_routes(lobby: Lobby) -> APIRouter:
     @router.websocket("/seat")
     async def seat(socket: WebSocket) -> None:
         await socket.accept()
-        await _SeatLine(socket).serve(lobby)
+        await SeatLine(socket).serve(lobby)
 
     return router
 
 
-class _SeatLine:
+class SeatLine:
     """The WebSocket of one seat. Messages to it wait in a queue, so no seat can block another."""
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._queue: asyncio.Queue[tuple[str, bool] | None] = asyncio.Queue(_WAITING_MESSAGES)
-        self._refusals = asyncio.Semaphore(_WAITING_REFUSALS)
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue(_WAITING_MESSAGES)
 
     def post(self, kind: str, data: dict[str, Any]) -> None:
-        self._put((json.dumps({"type": kind, "data": data}), False))
+        self._put(json.dumps({"type": kind, "data": data}))
 
     def close(self) -> None:
         self._put(None)
 
     async def _refuse(self, code: str, message: str) -> None:
         """A client that sends many mistakes waits until it has read the answers."""
-        await self._refusals.acquire()
-        answer = {"type": "error", "data": {"code": code, "message": message}}
-        self._put((json.dumps(answer), True))
+        await self._queue.join()
+        self.post("error", {"code": code, "message": message})
 
-    def _put(self, message: tuple[str, bool] | None) -> None:
+    def _put(self, message: str | None) -> None:
         if self._queue.full():  # the client stopped reading
             while not self._queue.empty():
                 self._queue.get_nowait()
@@ -123,10 +118,8 @@ class _SeatLine:
     async def _write(self) -> None:
         with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the client left
             while (message := await self._queue.get()) is not None:
-                text, is_refusal = message
-                await self._socket.send_text(text)
-                if is_refusal:
-                    self._refusals.release()
+                await self._socket.send_text(message)
+                self._queue.task_done()
             await self._socket.close()
 
     async def _read(self, lobby: Lobby) -> None:
@@ -137,7 +130,7 @@ class _SeatLine:
                 if received is None:
                     return
                 try:
-                    with mistakes_logged:
+                    with mistakes_logged():
                         kind, data = _read_message(received)
                         if place is None:
                             place = _find_seat(lobby, kind, data)
@@ -176,20 +169,17 @@ def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[Table, Ro
     token = data.get("token")
     if kind != "sit" or not isinstance(token, str):
         raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}')
-    place = lobby.seat(token)
+    place = lobby.seats.get(token)
     if place is None:
         raise Refusal("NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago")
     return place
 
 
-def _act(table: Table, role: Role, outbox: Outbox, kind: str, data: dict[str, Any]) -> None:
+def _act(table: Table, role: Role, line: SeatLine, kind: str, data: dict[str, Any]) -> None:
     if kind != "act":
         raise Refusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
     try:
-        action = ChaosOpsAction.model_validate(data)
+        said = ChaosOpsAction.model_validate(data)
     except ValidationError as problem:
         raise BadInput(in_one_line(problem.errors())) from None
-    if action.reply is not None:
-        table.act(role, table.read_reply(role, action.reply), outbox)
-    else:
-        table.act(role, read_action(action.fields()), outbox)
+    table.act(role, said, line)

@@ -12,6 +12,7 @@ from typing import Any
 from chaosops.access.pace import MOST_BYTES
 from chaosops.core import chain
 from chaosops.core.errors import BadInput
+from chaosops.server.errors import Refusal
 
 MAX_MESSAGE_BYTES = MOST_BYTES
 MAX_DEPTH = 32
@@ -23,14 +24,6 @@ class BadJson(BadInput):
 
 class NotJson(BadJson):
     """Text that is not JSON at all."""
-
-
-class Refusal(BadInput):
-    """What a client cannot do now. ``code`` names it for programs."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
 
 
 def read_message(text: str | None, example: str) -> dict[str, Any]:

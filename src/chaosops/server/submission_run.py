@@ -19,17 +19,22 @@ from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
+from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.evaluation.evaluate import results_of
+from chaosops.evaluation.journal import Journal
+from chaosops.evaluation.results import JOURNAL_NAME, save
 from chaosops.evaluation.secret import Secret
+from chaosops.evaluation.signature import sign
 from chaosops.evaluation.submission import Submission, read_submission
 from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.report.written import derived_files, judged
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout, Team, advance
 from chaosops.rubrics import standard
-from chaosops.server.episode import Showing
+from chaosops.server.episode import ShownEpisode
 from chaosops.server.options import PARTS
-from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import from_record, to_record
 from chaosops.wire.openenv import ChaosOpsAction
 from chaosops.wire.views import rules_to_wire
@@ -61,7 +66,7 @@ class _Player:
         }
 
 
-class Attempt:
+class Attempt(ShownEpisode):
     """One episode of a submission. Either the player is on turn, or it is over."""
 
     def __init__(
@@ -74,29 +79,25 @@ class Attempt:
         self.number = number
         self._run = run
         self._player = _Player(run.plan.name)
-        self.rollout = Rollout(Env(run.scenarios[number], _RUBRIC), run.team(self._player))
-        self._showing = Showing(self.rollout.env, prompt_format, include)
+        super().__init__(Env(run.scenarios[number], _RUBRIC), prompt_format, include)
+        self.rollout = Rollout(self.env, run.team(self._player))
         self.ended = False
         self._suspicion: Mapping[str, float] = {}
         self._let_partners_play()
-
-    @property
-    def over(self) -> bool:
-        return self.rollout.env.over
 
     def act(self, said: ChaosOpsAction) -> None:
         with self._run.lock:
             if self.ended:
                 raise BadInput("the episode is over: reset begins the next one")
-            decision = self._read(said)
+            decision = self._decision(said)
             self._run.note({"act": self.number, "said": said.model_dump(exclude_defaults=True)})
             self.play(decision)
-            if self.over:
+            if self.env.over:
                 self._run.end(self, given_up=False)
 
     def repeat(self, said: Mapping[str, Any]) -> None:
         """Plays an action that was noted before the server stopped."""
-        self.play(self._read(ChaosOpsAction.model_validate(said)))
+        self.play(self._decision(ChaosOpsAction.model_validate(said)))
 
     def play(self, decision: Decision) -> None:
         self._player.next = decision
@@ -108,35 +109,31 @@ class Attempt:
         with self._run.lock:
             if self.ended:
                 return
-            unfinished = not self.over
-            while not self.over:
+            unfinished = not self.env.over
+            while not self.env.over:
                 self.play(self._nothing())
             self._run.end(self, given_up=unfinished)
 
     def _nothing(self) -> Decision:
         """The decision for a player that left. Without a suspicion of its own, Oversight suspects
         nobody: leaving an episode must not take it out of the figures."""
-        view = self.rollout.env.view
+        view = self.env.view
         if view.role is not Role.OVERSIGHT:
             return Decision(Noop())
         return Decision(Noop(), self._suspicion or dict.fromkeys(view.rules.agents, 0.0))
 
-    def seen(self) -> dict[str, Any]:
-        return self._showing.seen()
-
     def rules(self) -> dict[str, Any]:
         """What the player's roles know together."""
-        public = self.rollout.env.world.public
+        public = self.env.world.public
         told = [rules_to_wire(project(public, role).rules) for role in self._run.plan.roles]
         return {name: next((t[name] for t in told if t[name]), told[0][name]) for name in told[0]}
 
     def _let_partners_play(self) -> None:
-        env, roles = self.rollout.env, self._run.plan.roles
-        while not env.over and env.role not in roles:
+        while not self.env.over and self.env.role not in self._run.plan.roles:
             advance([self.rollout])
 
-    def _read(self, said: ChaosOpsAction) -> Decision:
-        view = self.rollout.env.view
+    def _decision(self, said: ChaosOpsAction) -> Decision:
+        view = self.env.view
         suspicion: dict[str, float] | None = said.suspicion
         if suspicion is not None:
             if view.role is not Role.OVERSIGHT:
@@ -147,9 +144,7 @@ class Attempt:
                 if name not in view.rules.agents:
                     agents = ", ".join(view.rules.agents)
                     raise BadInput(f"suspicion of {name[:60]!r}, which is no agent here: {agents}")
-        if said.reply is not None:
-            return Decision(self._showing.read_reply(said.reply), suspicion)
-        return Decision(read_action(said.fields()), suspicion)
+        return Decision(self.read(said), suspicion)
 
 
 class SubmissionRun:
@@ -181,8 +176,8 @@ class SubmissionRun:
 
     @property
     def episodes(self) -> list[Episode]:
-        """In the order of the plan, when all have ended."""
-        return [self._ended[number] for number in range(len(self.scenarios))]
+        """In the order of the plan."""
+        return [self._ended[number] for number in sorted(self._ended)]
 
     @property
     def complete(self) -> bool:
@@ -270,6 +265,23 @@ class SubmissionRun:
             for said in acts.get(number, ()):
                 attempt.repeat(said)
             attempt.give_up()
+
+
+def write_results(run: SubmissionRun, secret: Secret, command: str) -> None:
+    """The folder is as ``chaosops eval`` writes it, with a signature."""
+    with Journal(run.place / JOURNAL_NAME) as journal:
+        results = results_of(
+            run.plan.team,
+            run.episodes,
+            run.status(),
+            command=command,
+            journal=journal,
+            notes={"submission": run.plan.published()},
+        )
+    save(results, run.place)
+    for name, text in derived_files(results, judged(results)).items():
+        write_text(run.place / name, text)
+    sign(run.place, secret)
 
 
 def _whole_lines(path: Path) -> list[bytes]:

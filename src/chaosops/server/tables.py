@@ -8,23 +8,17 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from chaosops.access.quotas import Quota
-from chaosops.core.actions import Action
+from chaosops.access.limits import Quota
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
-from chaosops.server.strict_json import Refusal
+from chaosops.server.errors import Refusal
+from chaosops.wire.openenv import ChaosOpsAction
 
-
-class Outbox(Protocol):
-    """Sends messages to the client on a seat."""
-
-    def post(self, kind: str, data: dict[str, Any]) -> None: ...
-
-    def close(self) -> None:
-        """After all messages were sent."""
+if TYPE_CHECKING:
+    from chaosops.server.seats import SeatLine
 
 
 class Table:
@@ -40,7 +34,7 @@ class Table:
         self._episode = episode
         self._on_end = on_end
         self._outcome: dict[str, Any] | None = None
-        self._seated: dict[Role, Outbox] = {}
+        self._seated: dict[Role, SeatLine] = {}
         self._clock: asyncio.TimerHandle | None = None
         self._restart_clock()
 
@@ -48,15 +42,15 @@ class Table:
     def ended(self) -> bool:
         return self._outcome is not None
 
-    def sit(self, role: Role, outbox: Outbox) -> None:
+    def sit(self, role: Role, line: SeatLine) -> None:
         """Take a seat, or take it again after a lost connection. The latest connection counts."""
         earlier = self._seated.pop(role, None)
         if earlier is not None:
             text = "another connection has taken this seat with its token"
             earlier.post("error", {"code": "SEAT_TAKEN_OVER", "message": text})
             earlier.close()
-        self._seated[role] = outbox
-        outbox.post(
+        self._seated[role] = line
+        line.post(
             "seated",
             {
                 "table": self.id,
@@ -66,30 +60,26 @@ class Table:
             },
         )
         if self._outcome is not None:
-            outbox.post(self.status, self._outcome)
-            outbox.close()
+            line.post(self.status, self._outcome)
+            line.close()
         elif self.status == "waiting":
             if len(self._seated) == len(Role):
                 self.status = "running"
                 self._begin_turn()
         elif role is self._episode.role:
-            outbox.post("turn", self._turn())
+            line.post("turn", self._turn())
 
-    def leave(self, role: Role, outbox: Outbox) -> None:
+    def leave(self, role: Role, line: SeatLine) -> None:
         """The client left. Its seat stays free for it until the deadline."""
-        if self._seated.get(role) is outbox:
+        if self._seated.get(role) is line:
             del self._seated[role]
 
-    def read_reply(self, role: Role, reply: str) -> Action:
+    def act(self, role: Role, said: ChaosOpsAction, line: SeatLine) -> None:
         self._require_turn(role)
-        return self._episode.read_reply(reply)
-
-    def act(self, role: Role, action: Action, outbox: Outbox) -> None:
-        self._require_turn(role)
-        if self._seated.get(role) is not outbox:
+        if self._seated.get(role) is not line:
             raise Refusal("SEAT_TAKEN_OVER", "another connection has this seat")
-        self._episode.play(action)
-        outbox.post("acted", {"step": self._episode.record.steps})
+        self._episode.play(self._episode.read(said))
+        line.post("acted", {"step": self._episode.record.steps})
         if self._episode.env.over:
             self._end("over", {"debrief": self._episode.debrief()})
         else:
@@ -148,9 +138,9 @@ class Table:
         self.status, self._outcome = status, outcome
         if self._clock is not None:
             self._clock.cancel()
-        for outbox in self._seated.values():
-            outbox.post(status, outcome)
-            outbox.close()
+        for line in self._seated.values():
+            line.post(status, outcome)
+            line.close()
         self._on_end(self)
 
 
@@ -164,38 +154,26 @@ class Lobby:
 
     def __init__(self, quota: Quota, keep_s: float) -> None:
         self.keep_s = keep_s
-        self._quota = quota
-        self._tables: dict[str, Table] = {}
-        self._seats: dict[str, tuple[Table, Role]] = {}
-
-    def __len__(self) -> int:
-        return len(self._tables)
-
-    def require_room(self, client: str) -> None:
-        self._quota.require(client)
+        self.quota = quota
+        self.tables: dict[str, Table] = {}
+        self.seats: dict[str, tuple[Table, Role]] = {}  # by their tokens
 
     def open(self, episode: ServedEpisode, turn_timeout_s: float, client: str) -> Table:
-        self._quota.take(client)
-        ended = [table for table in self._tables.values() if table.ended]
-        if len(ended) >= _REMEMBERED * self._quota.most:
+        self.quota.take(client)
+        ended = [table for table in self.tables.values() if table.ended]
+        if len(ended) >= _REMEMBERED * self.quota.most:
             self._forget(ended[0])
         table = Table(episode, turn_timeout_s, lambda table: self._ended(table, client))
-        self._tables[table.id] = table
+        self.tables[table.id] = table
         for role, token in table.tokens.items():
-            self._seats[token] = (table, role)
+            self.seats[token] = (table, role)
         return table
 
-    def table(self, table_id: str) -> Table | None:
-        return self._tables.get(table_id)
-
-    def seat(self, token: str) -> tuple[Table, Role] | None:
-        return self._seats.get(token)
-
     def _ended(self, table: Table, client: str) -> None:
-        self._quota.give_back(client)
+        self.quota.give_back(client)
         asyncio.get_running_loop().call_later(self.keep_s, self._forget, table)
 
     def _forget(self, table: Table) -> None:
-        self._tables.pop(table.id, None)
+        self.tables.pop(table.id, None)
         for token in table.tokens.values():
-            self._seats.pop(token, None)
+            self.seats.pop(token, None)

@@ -39,7 +39,7 @@ def task(split: str, index: int) -> dict[str, Any]:
     return _task(_named(split), index)
 
 
-def tasks(split: str, start: int | None, stop: int | None) -> list[dict[str, Any]]:
+def tasks(split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, Any]]:
     """Bounds are read as Python reads those of a slice."""
     wanted = range(*slice(start, stop).indices(count_tasks(split)))
     if len(wanted) > MOST_AT_ONCE:

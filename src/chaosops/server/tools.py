@@ -18,7 +18,7 @@ from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.roles.prompt import user_prompt
 from chaosops.roles.schema import tool_schema
 from chaosops.server.episode import ServedEpisode
-from chaosops.server.mistakes import mistakes_logged
+from chaosops.server.errors import mistakes_logged
 from chaosops.wire.decisions import read_action
 from chaosops.wire.views import view_to_wire
 
@@ -60,7 +60,7 @@ class ToolBox:
 
     async def call_tool(self, name: Any, arguments: Any) -> CallToolResult:
         try:
-            with mistakes_logged:
+            with mistakes_logged():
                 return self._call(name, arguments)
         except ChaosOpsError as error:
             text = TextContent(type="text", text=str(error))

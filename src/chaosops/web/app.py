@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from chaosops.access.options import access_from_environment
+from chaosops.access.options import Access
 from chaosops.access.protect import protect
 from chaosops.web.routes import Settings, build_router
 
@@ -13,5 +13,5 @@ def build_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
     app = FastAPI(title="ChaosOps", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(build_router(settings))
-    protect(app, access_from_environment(), settings.limits)
+    protect(app, Access(), settings.limits)
     return app

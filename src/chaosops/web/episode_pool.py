@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from starlette.responses import StreamingResponse
 
-from chaosops.access.limits import Limits
-from chaosops.access.quotas import OverQuota, Quota
+from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.errors import ChaosOpsError
 
 if TYPE_CHECKING:

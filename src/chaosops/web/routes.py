@@ -15,9 +15,8 @@ from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddle
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Match
 
-from chaosops.access.clients import client_of
-from chaosops.access.limits import Limits
-from chaosops.access.quotas import OverQuota, Quota
+from chaosops.access.asgi import client_of
+from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.version import VERSION
 from chaosops.web.choices import (

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from threading import RLock
 
-from chaosops.access.quotas import Quota
+from chaosops.access.limits import Quota
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role

@@ -32,17 +32,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Metric(_Part):
-    service: str
-    health: HealthWord
-    replicas: int
-    cpu_pct: int
-    memory_mb: int
-    disk_pct: int
-    latency_ms: int
-    error_pct: float
-
-
 class ChatMessage(_Part):
     """What a role said, or what it visibly did (``action``). ``world`` is a sender too."""
 
@@ -61,7 +50,9 @@ def _part(name: str, source: Any, doc: str | None = None, **types: Any) -> Any:
 
 if TYPE_CHECKING:
     from chaosops.core.telemetry import Alert, AuditReport, Inspection, LogLine, TraceEntry
+    from chaosops.core.telemetry import ServiceReading as Metric
 else:
+    Metric = _part("Metric", telemetry.ServiceReading, health=HealthWord)
     LogLine = _part("LogLine", telemetry.LogLine)
     Alert = _part(
         "Alert", telemetry.Alert, "``text`` is empty for a role that sees summaries only."
@@ -149,42 +140,13 @@ class Debrief(_Part):
     rubrics: dict[str, float]
 
 
-# The fields that OpenEnv's own base classes have: a client needs none of its packages.
-
-
-class _Action(BaseModel):
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
-
-    metadata: dict[str, Any] = Field(
-        default_factory=dict, description="Additional metadata for the action"
-    )
-
-
-class _Observation(BaseModel):
-    model_config = ConfigDict(extra="forbid", validate_assignment=True)
-
-    done: bool = Field(default=False, description="Whether the episode has terminated")
-    reward: bool | int | float | None = Field(
-        default=None, description="Reward signal from the last action"
-    )
-    metadata: dict[str, Any] = Field(
-        default_factory=dict, description="Additional metadata for the observation"
-    )
-
-
-class _State(BaseModel):
-    model_config = ConfigDict(extra="allow", validate_assignment=True)
-
-    episode_id: str | None = Field(
-        default=None, description="Unique identifier for the current episode"
-    )
-    step_count: int = Field(
-        default=0, ge=0, description="Number of steps taken in the current episode"
-    )
+# Below are the fields of OpenEnv's own base classes: a client needs none of its packages.
 
 
 class _Described(BaseModel):
     """Keeps its schema: OpenEnv makes it anew for each request, which takes milliseconds."""
+
+    model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
     @classmethod
     @cache
@@ -210,7 +172,7 @@ _FIELDS: dict[str, Any] = {"action": (Verb | None, None)} | {
 _Fields: Any = create_model("_Fields", **_FIELDS)
 
 
-class ChaosOpsAction(_Described, _Fields, _Action):  # type: ignore[misc]
+class ChaosOpsAction(_Described, _Fields):  # type: ignore[misc]
     """Either ``action`` with its fields, or ``reply``: what a model wrote.
 
     An ``action`` that cannot be read is refused and nothing happens. A ``reply`` that cannot be
@@ -219,6 +181,9 @@ class ChaosOpsAction(_Described, _Fields, _Action):  # type: ignore[misc]
 
     model_config = ConfigDict(strict=True)
 
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Additional metadata for the action"
+    )
     reason: str | None = Field(default=None, max_length=MAX_MESSAGE_CHARS)
     reply: str | None = Field(default=None, max_length=MAX_REPLY_CHARS)
     suspicion: dict[_Name, _Probability] | None = Field(
@@ -241,7 +206,7 @@ class ChaosOpsAction(_Described, _Fields, _Action):  # type: ignore[misc]
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-class ChaosOpsObservation(_Described, _Observation):
+class ChaosOpsObservation(_Described):
     """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
 
     ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
@@ -249,6 +214,13 @@ class ChaosOpsObservation(_Described, _Observation):
     ``last_turn`` nor the ``debrief``: they are null.
     """
 
+    done: bool = Field(default=False, description="Whether the episode has terminated")
+    reward: bool | int | float | None = Field(
+        default=None, description="Reward signal from the last action"
+    )
+    metadata: dict[str, Any] = Field(
+        default_factory=dict, description="Additional metadata for the observation"
+    )
     episode_id: str
     step: int = Field(description="steps taken")
     limit: int
@@ -265,11 +237,19 @@ class ChaosOpsObservation(_Described, _Observation):
     debrief: Debrief | None = None
 
 
-class ChaosOpsState(_Described, _State):
+class ChaosOpsState(_Described):
     """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
     reward tells whether a flag was right. In evaluation mode the reward is null, and
     ``episodes_left`` counts those of the submission that were not begun."""
 
+    model_config = ConfigDict(extra="allow")
+
+    episode_id: str | None = Field(
+        default=None, description="Unique identifier for the current episode"
+    )
+    step_count: int = Field(
+        default=0, ge=0, description="Number of steps taken in the current episode"
+    )
     status: Literal["no_episode", "running", "over"] = "no_episode"
     pack: str | None = None
     tier: str | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from chaosops.access.limits import Limits, option_of
-from chaosops.access.options import AccessOptions
+from chaosops.access.options import Access
 from chaosops.cli import main as chaosops
 from chaosops.cli.options import CommandLine, ResultsFolder, SecretFile, SomeSeconds, whole
 from chaosops.core.errors import BadInput, MissingExtra
@@ -22,7 +22,7 @@ from chaosops.evaluation.secret import read_secret
 if TYPE_CHECKING:
     from chaosops.server.evaluation_mode import Submissions
 
-LIMITS, ACCESS = Limits(), AccessOptions()
+LIMITS, ACCESS = Limits(), Access()
 
 
 def _limit_name(name: str) -> str:
@@ -36,7 +36,7 @@ def execute(
     idle_timeout: Annotated[SomeSeconds, Parameter(metavar="SECONDS")] = 600.0,
     no_web: bool = False,
     limits: Annotated[Limits, Parameter(name="*", name_transform=_limit_name)] = LIMITS,
-    access: Annotated[AccessOptions, Parameter(name="*")] = ACCESS,
+    access: Annotated[Access, Parameter(name="*")] = ACCESS,
     evaluation: bool = False,
     secret_file: SecretFile | None = None,
     results: ResultsFolder | None = None,
@@ -62,10 +62,9 @@ def execute(
     with _submissions(secret_file, results, command_line) as submissions:
         settings = Settings(
             idle_timeout_s=idle_timeout,
-            request_timeout_s=access.request_timeout,
             web=not no_web,
             limits=limits,
-            access=access.read(),
+            access=access,
             submissions=submissions,
         )
         serve(settings, host, port)

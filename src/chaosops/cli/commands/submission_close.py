@@ -15,8 +15,7 @@ def execute(
     name: str, /, *, secret_file: SecretFile, results: ResultsFolder, command_line: CommandLine
 ) -> None:
     secret = read_secret(secret_file)
-    from chaosops.server.submission_results import write_results
-    from chaosops.server.submission_run import SubmissionRun
+    from chaosops.server.submission_run import SubmissionRun, write_results
 
     def write(run: SubmissionRun) -> None:
         write_results(run, secret, command_line)

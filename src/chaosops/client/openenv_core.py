@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from chaosops.core.errors import MissingExtra
-
 
 @contextmanager
 def _hidden(package: str) -> Iterator[None]:
@@ -25,12 +23,11 @@ def _hidden(package: str) -> Iterator[None]:
         del sys.modules[package]
 
 
-try:
-    with _hidden("gradio"):
-        from openenv.core.env_server.exceptions import SessionCapacityError as SessionCapacityError
-        from openenv.core.env_server.http_server import HTTPEnvServer as HTTPEnvServer
-        from openenv.core.env_server.interfaces import Environment as Environment
-        from openenv.core.env_server.types import ConcurrencyConfig as ConcurrencyConfig
-        from openenv.core.env_server.types import EnvironmentMetadata as EnvironmentMetadata
-except ImportError:
-    raise MissingExtra("the OpenEnv server", "openenv", "server") from None
+with _hidden("gradio"):
+    from openenv.core.client_types import StepResult as StepResult
+    from openenv.core.env_client import EnvClient as EnvClient
+    from openenv.core.env_server.exceptions import SessionCapacityError as SessionCapacityError
+    from openenv.core.env_server.http_server import HTTPEnvServer as HTTPEnvServer
+    from openenv.core.env_server.interfaces import Environment as Environment
+    from openenv.core.env_server.types import ConcurrencyConfig as ConcurrencyConfig
+    from openenv.core.env_server.types import EnvironmentMetadata as EnvironmentMetadata
