@@ -17,7 +17,7 @@ from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
 from chaosops.report.tables import OVERSIGHT_NOTE, aligned, markdown_table
 from chaosops.report.templating import templates
-from chaosops.training.recipe import ONLY_WITH, read_role_shares
+from chaosops.training.recipe import read_role_shares
 from chaosops.training.run_folder import METRICS
 from chaosops.training.validation import FIRST_SEED
 from chaosops.version import VERSION
@@ -80,12 +80,9 @@ def _validation(run: RunRecord) -> Mapping[str, Any] | None:
 
 
 def _recipe(run: RunRecord) -> Rows:
-    """Without the fields of other methods."""
-    other = {
-        name for method, names in ONLY_WITH.items() if method != run.recipe.method for name in names
-    }
+    unused = {field.name for field in run.recipe.unused}
     values = [line.partition(" = ") for line in run.recipe.to_toml().splitlines()]
-    return [[f"`{name}`", f"`{value}`"] for name, _, value in values if name not in other]
+    return [[f"`{name}`", f"`{value}`"] for name, _, value in values if name not in unused]
 
 
 def _trained_on(run: RunRecord) -> Iterator[str]:

@@ -136,7 +136,7 @@ def markdown_report(results: Results, metrics: Sequence[Metric] = METRICS) -> st
         f"{name} {pack['version']} ({pack['hash']})" for name, pack in manifest["packs"].items()
     )
     told = "".join(f"> {warning}\n\n" for warning in warnings(results))
-    models = model_table(results)
+    models = f"\n{found}\n" if (found := model_table(results)) else ""
     return f"""# Evaluation
 
 `{manifest["command"]}`
@@ -147,7 +147,7 @@ with fewer than 10 episodes, or where all rewards are equal. Steps to resolution
 episodes.
 
 {told}{markdown_table(results.summary(metrics), metrics)}
-{models and models + chr(10)}"""
+{models}"""
 
 
 def oversight_report(judgement: Judgement) -> str:
