@@ -7,6 +7,7 @@ hold them all. Here the connection that has waited longest is closed for the nex
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, ClassVar, Protocol
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -196,7 +197,6 @@ def guarded_protocols(
 
 
 def _raw_answer(status: int, words: str) -> bytes:
-    named = {400: "Bad Request", 408: "Request Timeout"}[status]
     body = f"{words}\n".encode()
     headers = {
         "content-type": "text/plain; charset=utf-8",
@@ -205,4 +205,4 @@ def _raw_answer(status: int, words: str) -> bytes:
         **security_headers(),
     }
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {status} {named}\r\n{lines}\r\n".encode("latin-1") + body
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode("latin-1") + body

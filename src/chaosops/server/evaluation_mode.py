@@ -187,14 +187,14 @@ class EvaluationGate:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or _is_allowed(scope):
+        if scope["type"] == "websocket":
+            # A query could name somebody else's session.
+            allowed = scope["path"] == "/ws" and not scope.get("query_string")
+        elif scope["type"] == "http":
+            allowed = scope["method"] in ("GET", "HEAD") and scope["path"] in _OPEN_TO_ALL
+        else:
+            allowed = True
+        if allowed:
             await self._app(scope, receive, send)
         else:
             await refuse(scope, receive, send, 403, REFUSAL)
-
-
-def _is_allowed(scope: Scope) -> bool:
-    if scope["type"] == "websocket":
-        # A query could name somebody else's session.
-        return scope["path"] == "/ws" and not scope.get("query_string")
-    return scope["method"] in ("GET", "HEAD") and scope["path"] in _OPEN_TO_ALL
