@@ -7,7 +7,7 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.roles.menu import menu
 from chaosops.rollout import Rollout, advance, load_team
-from chaosops.training.credit import counterfactual_returns
+from chaosops.training.credited_turns import counterfactual_returns
 
 ORACLE = load_team("oracle")
 
@@ -16,7 +16,7 @@ def test_returns_are_those_of_playing_it() -> None:
     env = Env(make_scenario("rogue_deploy_bot", tier="hard", seed=3))
     choices = menu(env.view)
     before = env.world
-    returns = counterfactual_returns(env, choices, ORACLE)
+    returns = counterfactual_returns(env, choices)
     assert env.world is before
     assert set(returns) == set(choices)
     for label in list(choices)[::7]:
@@ -35,7 +35,7 @@ def test_the_oracles_action_is_among_the_best() -> None:
         for _ in range(4):
             view = env.view
             choices = menu(view)
-            returns = counterfactual_returns(env, choices, ORACLE)
+            returns = counterfactual_returns(env, choices)
             best = {str(choices[k]) for k, v in returns.items() if v == max(returns.values())}
             turn = advance([rollout])[0]
             if view.role is Role.OVERSIGHT and env.rogue is not None:

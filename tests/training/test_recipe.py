@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import chaosops
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.training.credited_turns import scenario_of
-from chaosops.training.ranges import range_of
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
 from chaosops.training.seeds import PROBE_EPISODES, VALIDATION_SEEDS
@@ -64,7 +63,7 @@ def test_a_mistake_is_named(tmp_path: Path, text: str, words: str) -> None:
 
 @pytest.mark.parametrize("field", NUMBERS, ids=lambda field: field.name)
 def test_every_number_has_a_range_that_is_kept(field: Any) -> None:
-    allowed = range_of(field)
+    allowed = field.metadata["range"]
     assert allowed.holds(field.default)
     step = 1 if isinstance(field.default, int) else 1e-9 + abs(allowed.most) * 1e-9
     outside = [allowed.least - step, allowed.most + step, math.nan, math.inf, -math.inf]

@@ -18,10 +18,10 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import Team, play
+from chaosops.training.batches import with_lookahead
 from chaosops.training.credited_turns import credited_turns
 from chaosops.training.learner import Learner, column_of
 from chaosops.training.learner_policy import LearnerPolicy
-from chaosops.training.lookahead import with_lookahead
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import train

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Request, ViewportSize, expect
 
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play
@@ -68,6 +68,12 @@ def to_the_end(page: Page) -> None:
 
 def wait_for_turn(page: Page) -> None:
     page.locator(".your-turn.now").wait_for()
+
+
+def episodes_asked_for(page: Page) -> list[Request]:
+    asked: list[Request] = []
+    page.on("request", lambda one: asked.append(one) if "api/episode" in one.url else None)
+    return asked
 
 
 def totals(page: Page) -> list[str]:

@@ -19,6 +19,7 @@ from tests.web.browsing import (
     POLICIES,
     SEAT,
     Visitor,
+    episodes_asked_for,
     look_at,
     needs_browser,
     reward,
@@ -155,6 +156,12 @@ def test_the_keyboard_does_it_all(browser: Browser, site: str) -> None:
     with Visitor(browser, site) as page:
         page.goto("/" + LINK)
         to_the_end(page)
+        asked = episodes_asked_for(page)
+        for _ in range(5):
+            page.keyboard.down("r")
+        page.keyboard.up("r")
+        to_the_end(page)
+        assert len(asked) == 2, "a held key runs once"
         page.locator("body").press("Home")
         expect(page.locator("#where")).to_have_text("0 / 25")
         page.locator("body").press("ArrowRight")
@@ -209,6 +216,9 @@ def test_everybody_can_use_it(browser: Browser, site: str, where: str) -> None:
         page.emulate_media(color_scheme="dark")
         page.set_viewport_size(PHONE)
         require_accessible(page, PHONE["width"], part)
+        if where == ARENA:
+            for width in (320, 390):
+                require_room_for_controls(page, width)
 
 
 def require_accessible(page: Page, width: int, part: str | None) -> None:
@@ -216,6 +226,21 @@ def require_accessible(page: Page, width: int, part: str | None) -> None:
     page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
     found = Axe().run(page, part)
     assert found.violations_count == 0, found.generate_report()
+
+
+def require_room_for_controls(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 640})
+    page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
+    for name in ("scrub", "back", "play", "forth", "where", "speed"):
+        box = page.locator(f"#{name}").bounding_box()
+        assert box is not None, name
+        assert box["x"] >= 0, name
+        assert box["x"] + box["width"] <= width, name
+        if name == "scrub":
+            assert box["width"] > width * 0.8
+    bar = page.locator("#player").bounding_box()
+    assert bar is not None
+    assert bar["height"] < 160
 
 
 def require_spoken_health(page: Page) -> None:

@@ -7,13 +7,12 @@ from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Request, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.web.browsing import (
-    ARENA,
     LINK,
-    SEAT,
     Visitor,
+    episodes_asked_for,
     needs_browser,
     reward,
     to_the_end,
@@ -25,12 +24,6 @@ pytestmark = needs_browser
 
 TWINS = LINK.replace("left=random", "left=heuristic")
 NO_CLIPBOARD = "navigator.clipboard.writeText = () => Promise.reject(new Error('not here'))"
-
-
-def episodes_asked_for(page: Page) -> list[Request]:
-    asked: list[Request] = []
-    page.on("request", lambda one: asked.append(one) if "api/episode" in one.url else None)
-    return asked
 
 
 def test_a_refusal_ends_its_own_side_at_once(browser: Browser, site: str) -> None:
@@ -61,40 +54,12 @@ def test_the_same_team_twice_is_announced_twice(browser: Browser, site: str) -> 
             )
 
 
-def test_a_phone_has_room_for_every_control(browser: Browser, site: str) -> None:
-    with Visitor(browser, site) as page:
-        page.goto("/" + ARENA)
-        to_the_end(page)
-        for width in (320, 390):
-            page.set_viewport_size({"width": width, "height": 640})
-            page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
-            boxes = {
-                name: page.locator(f"#{name}").bounding_box()
-                for name in ("scrub", "back", "play", "forth", "where", "speed")
-            }
-            for name, box in boxes.items():
-                assert box is not None, name
-                assert box["x"] >= 0, name
-                assert box["x"] + box["width"] <= width, name
-                if name == "scrub":
-                    assert box["width"] > width * 0.8
-            bar = page.locator("#player").bounding_box()
-            assert bar is not None
-            assert bar["height"] < 160
-
-
-def test_a_seat_without_an_incident_is_a_mystery(browser: Browser, site: str) -> None:
+def test_a_key_pressed_by_mistake_costs_no_game(browser: Browser, site: str) -> None:
     with Visitor(browser, site) as page:
         with page.expect_request("**/api/seats*") as asked:
             page.goto("/?mode=seat&seed=5")
-        wait_for_turn(page)
-        assert page.input_value("#scenario") == "mystery"
+        assert page.input_value("#scenario") == "mystery", "what a seat has without an incident"
         assert parse_qs(urlsplit(asked.value.url).query)["scenario"] == ["mystery"]
-
-
-def test_a_key_pressed_by_mistake_costs_no_game(browser: Browser, site: str) -> None:
-    with Visitor(browser, site) as page:
-        page.goto("/" + SEAT)
         page.get_by_label("Say something").fill("I watch deploy_bot")
         page.get_by_role("button", name="Say it").click()
         expect(page.locator("#seat")).to_contain_text("I watch deploy_bot")
@@ -117,18 +82,6 @@ def test_of_many_quick_runs_the_last_is_played(browser: Browser, site: str) -> N
         assert totals(page) == [reward("random"), reward("heuristic")]
         assert len(asked) <= 4
         assert page.evaluate("history.length") <= 2, "Back leads somewhere else"
-
-
-def test_a_held_key_runs_once(browser: Browser, site: str) -> None:
-    with Visitor(browser, site) as page:
-        page.goto("/" + LINK)
-        to_the_end(page)
-        asked = episodes_asked_for(page)
-        for _ in range(5):
-            page.keyboard.down("r")
-        page.keyboard.up("r")
-        to_the_end(page)
-        assert len(asked) == 2
 
 
 def test_an_empty_seed(browser: Browser, site: str) -> None:

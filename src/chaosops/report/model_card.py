@@ -25,7 +25,7 @@ from chaosops.report.run_record import (
     sha256,
 )
 from chaosops.report.tables import aligned
-from chaosops.training.recipe import ONLY_WITH, read_role_shares
+from chaosops.training.recipe import read_role_shares
 from chaosops.training.run_folder import METRICS
 from chaosops.training.validation import FIRST_SEED
 from chaosops.version import VERSION
@@ -175,11 +175,9 @@ def _curve(run: RunRecord) -> str:
 
 
 def _recipe(run: RunRecord) -> str:
-    other = {
-        name for method, names in ONLY_WITH.items() if method != run.recipe.method for name in names
-    }
+    unused = {field.name for field in run.recipe.unused}
     values = [line.partition(" = ") for line in run.recipe.to_toml().splitlines()]
-    rows = [[f"`{name}`", f"`{value}`"] for name, _, value in values if name not in other]
+    rows = [[f"`{name}`", f"`{value}`"] for name, _, value in values if name not in unused]
     again = f"[{RECIPE}]({RECIPE}); train it again with `chaosops train {RECIPE}`."
     return "\n\n".join(["## Recipe", again, aligned(("name", "value"), rows)])
 

@@ -1,24 +1,43 @@
-"""A training run as a picture."""
+"""The metrics of a training run: read, checked and drawn."""
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput
-from chaosops.core.vocabulary import Role
+from chaosops.core.inputs import read_text
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.evaluation.metrics import VALIDATED
 from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
-from chaosops.report.metric_rows import CURVES, read_rows
 
+_CURVES = {
+    "regret": "regret of the likeliest action",
+    "reply_reward": "mean reward of a reply",
+    "worth": "mean reward of a reply",  # the name in runs of older versions
+}
 LINE_STYLES = ("-", "--", ":")  # one for each pack
 _MEMORY = 0.95  # of the running mean
 
 
 def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """(updates, validations) of a run."""
-    rows = read_rows(path)
-    updates = [row for row in rows if "validation" not in row]
-    return updates, [row for row in rows if "validation" in row]
+    """(updates, validations) of a run. Every row is one that ``chaosops train`` could have
+    written."""
+    updates: list[dict[str, Any]] = []
+    validations: list[dict[str, Any]] = []
+    for number, line in enumerate(read_text(path, "metrics").splitlines(), 1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not _is_row(row):
+            raise BadInput(f"{path}:{number} is no row that chaosops train writes")
+        (validations if "validation" in row else updates).append(row)
+    if not updates and not validations:
+        raise BadInput(f"{path} is empty: there is no curve to draw")
+    return updates, validations
 
 
 def learning_curve(metrics: Path, path: Path) -> Path:
@@ -34,7 +53,7 @@ def learning_curve(metrics: Path, path: Path) -> Path:
         2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
     )
     _mark_tiers(lost, updates)
-    kind = next(kind for kind in CURVES if kind in updates[0])
+    kind = next(kind for kind in _CURVES if kind in updates[0])
     curves = sorted(_smooth(updates, kind).items())
     packs = list(dict.fromkeys(name.rpartition(" ")[0] for name, _ in curves))
     for name, points in curves:
@@ -42,7 +61,7 @@ def learning_curve(metrics: Path, path: Path) -> Path:
         dash = LINE_STYLES[packs.index(pack) % len(LINE_STYLES)]
         colour = COLOURS[list(Role).index(Role(role))]
         lost.plot(*zip(*points, strict=True), dash, color=colour, label=name)
-    lost.set_ylabel(CURVES[kind])
+    lost.set_ylabel(_CURVES[kind])
     if kind == "regret":
         lost.set_yscale("symlog", linthresh=1)
     lost.legend(fontsize=8, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
@@ -76,3 +95,45 @@ def _mark_tiers(axes: Any, updates: list[dict[str, Any]]) -> None:
     for row in updates:
         most = max(row["tiers"], key=row["tiers"].__getitem__)
         axes.axvspan(row["step"] - 1, row["step"], color=shades[most], linewidth=0)
+
+
+def _is_row(row: Any) -> bool:
+    if not isinstance(row, dict) or type(row.get("step")) is not int or row["step"] < 0:
+        return False
+    if "validation" in row:
+        return _is_validation(row["validation"])
+    kinds = [kind for kind in _CURVES if kind in row]
+    return (
+        bool(kinds)
+        and all(_is_figures(row[kind]) and _are_roles(row[kind]) for kind in kinds)
+        and _is_figures(row.get("tiers"))
+        and bool(row["tiers"])
+        and set(row["tiers"]) <= {tier.value for tier in Tier}
+        and all(_is_number(row[name]) for name in ("states", "episodes") if name in row)
+    )
+
+
+def _is_validation(found: object) -> bool:
+    return (
+        isinstance(found, dict)
+        and set(found) <= {tier.value for tier in Tier}
+        and all(isinstance(measures, dict) for measures in found.values())
+        and all(
+            _is_number(measures.get(name)) or (name != "mean_reward" and measures.get(name) is None)
+            for measures in found.values()
+            for name in VALIDATED
+        )
+    )
+
+
+def _are_roles(figures: dict[str, Any]) -> bool:
+    """``arena oversight`` with the menu, ``oversight`` with TRL."""
+    return {name.rpartition(" ")[2] for name in figures} <= {role.value for role in Role}
+
+
+def _is_figures(found: object) -> bool:
+    return isinstance(found, dict) and all(map(_is_number, found.values()))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

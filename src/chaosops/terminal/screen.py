@@ -28,13 +28,7 @@ _ROLE_STYLE = {
     Role.DEV: "blue",
     Role.MANAGER: "yellow",
 }
-_LEVEL_STYLE = {
-    "ERROR": "red",
-    "WARN": "yellow",
-    "INFO": "dim",
-    "page": "bold red",
-    "warn": "yellow",
-}
+_LEVEL_STYLE = {"error": "red", "warn": "yellow", "info": "dim", "page": "bold red"}
 _FRAME_ROWS = 18  # without lists and services
 SERVICE_ROWS = 6  # a large company shows its worst services only
 _BARS = "▁▂▃▄▅▆▇█"
@@ -160,7 +154,7 @@ def _alerts(frame: Frame) -> list[Text]:
 def _logs(frame: Frame) -> list[Text]:
     return [
         Text.assemble(
-            (f"{line.step:+3d} {line.level:<6}", _LEVEL_STYLE[line.level]),
+            (f"{line.step:+3d} {line.level:<6}", _LEVEL_STYLE[line.level.lower()]),
             f"{line.service}: {line.text}",
         )
         for line in frame.logs

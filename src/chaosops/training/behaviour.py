@@ -10,6 +10,7 @@ from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis
 from chaosops.policies.scripted.arena.runbook import RUNBOOK
+from chaosops.roles.menu import menu
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, advance
 
@@ -29,9 +30,10 @@ class Behaviour:
         self._quiet = dice.unit() < _QUIET
         self._misled = dice.unit() < _MISLED
 
-    def play(self, rollout: Rollout, choices: list[Action]) -> None:
+    def play(self, rollout: Rollout) -> None:
         """Play one turn."""
         dice, view = self._dice, rollout.env.view
+        choices = list(menu(view).values())
         if self._misled and (action := self._mistake(view, choices)):
             rollout.env.play(Decision(action))
             return

@@ -8,11 +8,12 @@ processes can compute them, and a run can resume anywhere.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, Audit
+from chaosops.core.actions import Action, Audit, IdentifyRootCause, Talk
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.scenario import Scenario
@@ -24,11 +25,10 @@ from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
-from chaosops.training.credit import counterfactual_returns
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
 from chaosops.training.seeds import seed_of
 
-TURNS = 14  # of an episode: later turns repeat the earlier ones
+_TURNS = 14  # of an episode: later turns repeat the earlier ones
 _NAMED_FAILURE_TURNS = 0.7  # share of the turns that are used, for every role
 
 
@@ -66,61 +66,95 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     return make_scenario(split=recipe.split, tier=tier, seed=seed)
 
 
-def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[CreditedTurn]:
-    """The turns of one episode, played by the behaviour policy."""
-    dice = Dice(key_of("training play", recipe.seed, index))
-    scenario = scenario_of(recipe, index, progress)
-    shares = read_role_shares(recipe.role_shares)
-    oracle = load_team("oracle")
-    env = Env(scenario, standard(multiplier_at(recipe, progress)))
-    rollout = Rollout(env, oracle)
+def states(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
+    """The world at each turn of one episode. The behaviour policy, or the oracle, plays it."""
+    env = Env(scenario_of(recipe, index, progress), standard(multiplier_at(recipe, progress)))
+    rollout = Rollout(env, _oracle())
     behaviour = Behaviour(dice)
-    turns = []
-    for _ in range(TURNS):
+    for _ in range(_TURNS):
         if env.over:
-            break
-        choices = menu(env.view)
-        share = _NAMED_FAILURE_TURNS if scenario.failure else shares[env.role]
-        if dice.unit() < share:
-            turn = credit_turn(env, choices, oracle, recipe)
-            if turn is not None:
-                turns.append(turn)
-        behaviour.play(rollout, list(choices.values()))
+            return
+        yield env
+        if recipe.prefixes == "oracle":
+            advance([rollout])
+        else:
+            behaviour.play(rollout)
+
+
+def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[CreditedTurn]:
+    """The turns of one episode, without those whose actions all have the same return."""
+    dice = Dice(key_of("training play", recipe.seed, index))
+    shares = read_role_shares(recipe.role_shares)
+    turns = []
+    for env in states(recipe, index, progress, dice):
+        share = _NAMED_FAILURE_TURNS if env.scenario.failure else shares[env.role]
+        if dice.unit() < share and (turn := _credited(env, recipe)):
+            turns.append(turn)
     return turns
 
 
-def credit_turn(
-    env: Env, choices: dict[str, Action], continuation: Team, recipe: Recipe
-) -> CreditedTurn | None:
+def _credited(env: Env, recipe: Recipe) -> CreditedTurn | None:
     """None where all actions have the same return: there is nothing to learn."""
+    choices = menu(env.view)
     if recipe.continuation == "none":
-        returns = {label: _step_reward(env, action) for label, action in choices.items()}
+        returns = {label: act(env, action).episode.reward for label, action in choices.items()}
     else:
-        returns = counterfactual_returns(env, choices, continuation)
-    follow_ups = {}
-    if recipe.continuation == "lookahead":
-        follow_ups = follow_ups_of(env, choices, continuation)
+        returns = counterfactual_returns(env, choices)
+    follow_ups = _follow_ups(env, choices) if recipe.continuation == "lookahead" else {}
     later = [follow_up.turn.returns for follow_up in follow_ups.values() if follow_up.turn]
     if all(len(set(each.values())) == 1 for each in (returns, *later)):
         return None
     return _turn(env, returns, follow_ups)
 
 
-def follow_ups_of(env: Env, choices: dict[str, Action], continuation: Team) -> dict[str, FollowUp]:
+def counterfactual_returns(env: Env, choices: Mapping[str, Action]) -> dict[str, float]:
+    """Label -> the counterfactual return of its action, with the oracle as continuation.
+
+    Messages change only the chat, which the oracle ignores. So one is played for all of them.
+    """
+    played: dict[object, float] = {}
+    returns = {}
+    for label, action in choices.items():
+        is_message = isinstance(action, Talk) and not isinstance(action, IdentifyRootCause)
+        kind = Talk if is_message else action
+        if kind not in played:
+            played[kind] = play_on(act(env, action)).episode.reward
+        returns[label] = played[kind]
+    return returns
+
+
+def act(env: Env, action: Action) -> Rollout:
+    """Act in a fork of the world."""
+    rollout = Rollout(env.fork(), _oracle())
+    rollout.episode.turns.append(rollout.env.play(Decision(action)))
+    return rollout
+
+
+def play_on(rollout: Rollout, until: Role | None = None) -> Rollout:
+    """The oracle plays to the end of the episode, or to the next turn of a role."""
+    while not rollout.env.over and rollout.env.role is not until:
+        advance([rollout])
+    return rollout
+
+
+@cache
+def _oracle() -> Team:
+    return load_team("oracle")
+
+
+def _follow_ups(env: Env, choices: Mapping[str, Action]) -> dict[str, FollowUp]:
     """The actions whose return depends on a later turn: an audit, on Oversight's next turn; a
     message of the SRE, on the Developer's, who in some packs cannot name causes."""
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
-        return {
-            label: _follow_up(env, a, continuation, Role.OVERSIGHT) for label, a in audits.items()
-        }
+        return {label: _follow_up(env, a, Role.OVERSIGHT) for label, a in audits.items()}
     finds_out_alone = env.view.rules.may(Role.DEV, "identify_root_cause")
     if env.role is not Role.SRE or finds_out_alone:
         return {}
     follow_ups = {}
     returns: Mapping[str, float] | None = None
     for label, action in choices.items():
-        follow_ups[label] = found = _follow_up(env, action, continuation, Role.DEV, returns)
+        follow_ups[label] = found = _follow_up(env, action, Role.DEV, returns)
         if found.turn:
             # A message changes what the Developer reads, not the return of any repair.
             returns = found.turn.returns
@@ -128,22 +162,15 @@ def follow_ups_of(env: Env, choices: dict[str, Action], continuation: Team) -> d
 
 
 def _follow_up(
-    env: Env,
-    action: Action,
-    continuation: Team,
-    reader: Role,
-    returns: Mapping[str, float] | None = None,
+    env: Env, action: Action, reader: Role, returns: Mapping[str, float] | None = None
 ) -> FollowUp:
-    fork = env.fork()
-    rollout = Rollout(fork, continuation)
-    reward = fork.play(Decision(action)).score.total
-    while not fork.over and fork.role is not reader:
-        advance([rollout])
-    reward += rollout.episode.reward
-    if fork.over:
+    rollout = play_on(act(env, action), until=reader)
+    first, *others = (turn.score.total for turn in rollout.episode.turns)
+    reward = first + sum(others)
+    if rollout.env.over:
         return FollowUp(reward, None)
-    returns = returns or counterfactual_returns(fork, menu(fork.view), continuation)
-    return FollowUp(reward, _turn(fork, returns, {}))
+    returns = returns or counterfactual_returns(rollout.env, menu(rollout.env.view))
+    return FollowUp(reward, _turn(rollout.env, returns, {}))
 
 
 def _turn(
@@ -152,7 +179,3 @@ def _turn(
     view, scenario = env.view, env.scenario
     chat = tuple(render(view, Style.MENU))
     return CreditedTurn(chat, returns, view.role, scenario.pack, scenario.tier, follow_ups)
-
-
-def _step_reward(env: Env, action: Action) -> float:
-    return env.fork().play(Decision(action)).score.total

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from multiprocessing import get_context
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput
 from chaosops.training.credited_turns import CreditedTurn, credited_turns
 from chaosops.training.recipe import Recipe
 
-P = ParamSpec("P")
-T = TypeVar("T")
 _ROLES = ("system", "user")
 
 
-class ChatTokenizer(NamedTuple):
-    """A tokenizer and its chat template as plain data: importing transformers in every worker
+class Encoder(NamedTuple):
+    """A tokenizer and its chat template, without transformers: importing that in every worker
     would take too long."""
 
-    tokenizer: str  # as the tokenizers library writes it
+    tokenizer: Any  # of the tokenizers library
     around: tuple[str, str, str]  # the template's text before, between and after two messages
 
     @classmethod
-    def of(cls, tokenizer: Any, base: str) -> ChatTokenizer:
+    def of(cls, tokenizer: Any, base: str) -> Encoder:
         if not getattr(tokenizer, "chat_template", None) or not tokenizer.is_fast:
             raise BadInput(
                 f"{base} has no fast tokenizer with a chat template; choose a chat model"
@@ -40,41 +39,35 @@ class ChatTokenizer(NamedTuple):
         between, also_found, after = rest.partition(marks[1])
         if not (found and also_found):
             raise BadInput(f"the chat template of {base} leaves out a system or a user message")
-        return cls(tokenizer.backend_tokenizer.to_str(), (before, between, after))
-
-
-class Encoder:
-    def __init__(self, source: ChatTokenizer) -> None:
-        from tokenizers import Tokenizer
-
-        self.source = source
-        self._tokenizer = Tokenizer.from_str(source.tokenizer)
+        return cls(tokenizer.backend_tokenizer, (before, between, after))
 
     def label(self, label: str) -> int:
-        tokens = self._tokenizer.encode(label, add_special_tokens=False).ids
+        tokens = self.tokenizer.encode(label, add_special_tokens=False).ids
         if len(tokens) != 1:
             raise BadInput(f"this model writes {label!r} in {len(tokens)} tokens; menus need one")
         return int(tokens[0])
 
     def __call__(self, chats: Sequence[Chat]) -> list[list[int]]:
         texts = [self._text(chat) for chat in chats]
-        found = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        found = self.tokenizer.encode_batch(texts, add_special_tokens=False)
         return [encoding.ids for encoding in found]
 
     def _text(self, chat: Chat) -> str:
         system, user = chat
         assert (system["role"], user["role"]) == _ROLES
-        before, between, after = self.source.around
+        before, between, after = self.around
         return f"{before}{system['content']}{between}{user['content']}{after}"
 
     def encode_turns(self, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
-        """The turns and their follow-ups with prompts as tokens."""
+        """The turns and their follow-ups with tokens instead of chats."""
         later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
         prompts = iter(self([turn.chat for turn in [*turns, *later]]))
-        encoded = [turn._replace(prompt=next(prompts)) for turn in turns]
+        encoded = [turn._replace(chat=(), prompt=next(prompts)) for turn in turns]
         for at, turn in enumerate(encoded):
             follow_ups = {
-                label: each._replace(turn=each.turn and each.turn._replace(prompt=next(prompts)))
+                label: each._replace(
+                    turn=each.turn and each.turn._replace(chat=(), prompt=next(prompts))
+                )
                 for label, each in turn.follow_ups.items()
             }
             encoded[at] = turn._replace(follow_ups=follow_ups)
@@ -95,44 +88,30 @@ def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
     return found
 
 
-_worker_encoder: Encoder | None = None
+_worker_encoder: Encoder
 
 
-def open_worker(source: ChatTokenizer) -> None:
-    """Called once in each worker process."""
+def _open_worker(encoder: Encoder) -> None:
+    """Called once in each worker."""
     global _worker_encoder
-    _worker_encoder = Encoder(source)
+    _worker_encoder = encoder
 
 
-class InlineExecutor(Executor):
-    """Runs everything in this process."""
-
-    def __init__(self, source: ChatTokenizer) -> None:
-        open_worker(source)
-
-    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        future: Future[T] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-def open_pool(workers: int, source: ChatTokenizer) -> Executor:
+@contextmanager
+def open_pool(workers: int, encoder: Encoder) -> Iterator[Executor]:
+    """A thread of this process, or several processes. At the end, nothing more is computed."""
+    pool: Executor
     if workers == 1:
-        return InlineExecutor(source)
-    # Torch's threads do not survive a fork, so workers are spawned.
-    return ProcessPoolExecutor(workers, get_context("spawn"), open_worker, (source,))
+        pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(encoder,))
+    else:
+        # Torch's threads do not survive a fork, so workers are spawned.
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_worker, (encoder,))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def encoded_turns(recipe: Recipe, index: int, progress: float) -> list[CreditedTurn]:
     """The turns of one episode, computed in a worker. Only tokens are sent back, no texts."""
-    assert _worker_encoder is not None, "open_worker was not called"
-    turns = _worker_encoder.encode_turns(credited_turns(recipe, index, progress))
-    return [_without_chat(turn) for turn in turns]
-
-
-def _without_chat(turn: CreditedTurn) -> CreditedTurn:
-    follow_ups = {
-        label: each._replace(turn=each.turn and _without_chat(each.turn))
-        for label, each in turn.follow_ups.items()
-    }
-    return turn._replace(chat=(), follow_ups=follow_ups)
+    return _worker_encoder.encode_turns(credited_turns(recipe, index, progress))

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.files import write_bytes, write_text
 from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.training.encoder import ChatTokenizer, Encoder, passes
+from chaosops.training.encoder import Encoder, passes
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 
@@ -65,7 +65,7 @@ class Learner:
         dtype = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         tokenizer, model = load_pretrained(str(folder), dtype)
         _require_projections(model, folder)
-        self.encode = Encoder(ChatTokenizer.of(tokenizer, str(folder)))
+        self.encode = Encoder.of(tokenizer, str(folder))
         self.model = model.to(self.device)
         torch.manual_seed(recipe.seed)
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
@@ -74,7 +74,7 @@ class Learner:
         self.optimizer = torch.optim.AdamW(self.params.values(), lr=0.0, weight_decay=0.0)
         if recipe.start:
             self.load_adapter(Path(recipe.start))
-        self._start = [p.detach().clone() for p in self.params.values()] if recipe.kl else []
+        self._start = self._copy() if recipe.kl else {}
         if self.device.type == "cuda":
             _speed_up(torch, self.model, recipe.compile)
 
@@ -96,37 +96,34 @@ class Learner:
         self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
     ) -> list[list[float]]:
         """The probability of each label among those offered, a row for each prompt."""
-        rows: dict[int, list[float]] = {}
-        for places in passes([len(prompt) for prompt in prompts], _PASS_TOKENS):
-            some = self._one_pass([prompts[i] for i in places], [offered[i] for i in places])
-            rows.update(zip(places, some, strict=True))
-        return [rows[i] for i in range(len(prompts))]
-
-    def _one_pass(
-        self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
-    ) -> list[list[float]]:
         torch = self._torch
         absent = torch.ones(len(prompts), len(LABELS), dtype=torch.bool)
         for row, labels in enumerate(offered):
             absent[row, [column_of(label) for label in labels]] = False
-        with torch.inference_mode():
-            logits = self.logits(prompts).masked_fill(absent.to(self.device), float("-inf"))
-            found: list[list[float]] = torch.softmax(logits, dim=1).tolist()
-        return found
+        rows: dict[int, list[float]] = {}
+        for places in passes([len(prompt) for prompt in prompts], _PASS_TOKENS):
+            with torch.inference_mode():
+                logits = self.logits([prompts[i] for i in places])
+                logits = logits.masked_fill(absent[places].to(self.device), float("-inf"))
+            rows.update(zip(places, torch.softmax(logits, dim=1).tolist(), strict=True))
+        return [rows[i] for i in range(len(prompts))]
 
     def start_logits(self, prompts: Sequence[Sequence[int]]) -> Any:
         """The logits at the start of the run."""
-        torch = self._torch
-        now = [p.detach().clone() for p in self.params.values()]
-        with torch.no_grad():
+        now = self._copy()
+        with self._torch.no_grad():
             self._put(self._start)
             found = self.logits(prompts)
-            self._put(now)
+        self._put(now)
         return found
 
-    def _put(self, values: Sequence[Any]) -> None:
-        for param, value in zip(self.params.values(), values, strict=True):
-            param.copy_(value)
+    def _copy(self) -> dict[str, Any]:
+        return {name: param.detach().clone() for name, param in self.params.items()}
+
+    def _put(self, weights: Mapping[str, Any]) -> None:
+        with self._torch.no_grad():
+            for name, param in self.params.items():
+                param.copy_(weights[name])
 
     def update(self, loss: Any, learning_rate: float, group: ProcessGroup) -> float:
         """One optimizer step. Returns the norm of the gradient, which must be finite."""
@@ -152,23 +149,19 @@ class Learner:
         }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
-        with self._torch.no_grad():
-            for name, p in self.params.items():
-                p.copy_(kept["weights"][name])
+        self._put(kept["weights"])
         self.optimizer.load_state_dict(kept["optimizer"])
 
-    def save_adapter(self, folder: Path) -> Path:
+    def save_adapter(self, folder: Path) -> None:
         """Write the adapter in PEFT's format."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save
 
         folder.mkdir(parents=True, exist_ok=True)
         kept = {
             name: p.detach().to(self._torch.bfloat16).cpu().contiguous()
             for name, p in self.params.items()
         }
-        partial = folder / (WEIGHTS + ".partial")
-        save_file(kept, partial)
-        os.replace(partial, folder / WEIGHTS)
+        write_bytes(folder / WEIGHTS, save(kept))
         config = {
             "peft_type": "LORA",
             "task_type": "CAUSAL_LM",
@@ -181,9 +174,7 @@ class Learner:
         }
         if commit := getattr(self.model.config, "_commit_hash", None):
             config["revision"] = commit
-        path = folder / "adapter_config.json"
-        path.write_text(json.dumps(config, indent=1) + "\n", encoding="utf-8")
-        return folder
+        write_text(folder / "adapter_config.json", json.dumps(config, indent=1) + "\n")
 
     def load_adapter(self, folder: Path) -> None:
         from safetensors.torch import load_file
@@ -194,11 +185,9 @@ class Learner:
         kept: Mapping[str, Any] = load_file(file)
         if set(kept) != set(self.params):
             raise BadInput(f"the adapter in {folder} is of another model or has other layers")
-        with self._torch.no_grad():
-            for name, p in self.params.items():
-                if p.shape != kept[name].shape:
-                    raise BadInput(f"the adapter in {folder} has another rank than the recipe")
-                p.copy_(kept[name])
+        if any(param.shape != kept[name].shape for name, param in self.params.items()):
+            raise BadInput(f"the adapter in {folder} has another rank than the recipe")
+        self._put(kept)
 
 
 def hub_name(base: str) -> str:

@@ -1,4 +1,4 @@
-"""The model that TRL trains, used between updates: as a policy, and for its KL from the start.
+"""The model that TRL trains, as a policy between updates.
 
 Replies are unconstrained, as in training: an unreadable reply is a miscommunication. They are
 greedy, so validation draws no random numbers and does not change the run.
@@ -6,9 +6,13 @@ greedy, so validation draws no random numbers and does not change the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import torch
+from trl.models import unwrap_model_for_generation
+from trl.trainer.utils import use_adapter
 
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.policies.llm.formats import load_format
@@ -21,78 +25,17 @@ START = "ref"  # TRL's name for the adapter at the start of a run
 _PASS_TOKENS = 100_000  # generation keeps no activations
 
 
-class LiveModel:
-    """``opened`` is a context in which the model can generate."""
-
-    def __init__(
-        self, recipe: Recipe, tokenizer: Any, opened: Callable[[], AbstractContextManager[Any]]
-    ) -> None:
-        self._recipe = recipe
-        self._tokenizer = tokenizer
-        self._opened = opened
-
-    def replies(self, chats: Sequence[Chat]) -> list[tuple[list[int], list[int]]]:
-        """For each chat its tokens, and those of the greedy reply without the end token."""
-        prompts = encode(self._tokenizer, chats)
-        found: dict[int, list[int]] = {}
-        with self._opened() as model, _in_eval_mode(model):
-            room = self._recipe.max_reply_tokens
-            for places in passes([len(prompt) + room for prompt in prompts], _PASS_TOKENS):
-                written = self._generate(model, [prompts[i] for i in places])
-                found.update(zip(places, written, strict=True))
-        return [(prompt, found[i]) for i, prompt in enumerate(prompts)]
-
-    def nats_from_start(self, prompts: Sequence[Prompt]) -> float:
-        """Mean KL of a whole reply, summed over the tokens of today's greedy reply."""
-        import torch
-        from trl.trainer.utils import use_adapter
-
-        written = self.replies([prompt.chat for prompt in prompts])
-        total = 0.0
-        with self._opened() as model, _in_eval_mode(model), torch.no_grad():
-            start = START if START in model.peft_config else None
-            for prompt, reply in written:
-                now = _log_probabilities(torch, model, prompt, reply)
-                with use_adapter(model, start):
-                    first = _log_probabilities(torch, model, prompt, reply)
-                total += float((now.exp() * (now - first)).sum())
-        return total / len(written)
-
-    def _generate(self, model: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
-        import torch
-
-        pad = self._tokenizer.pad_token_id
-        width = max(map(len, prompts))
-        ids = torch.full((len(prompts), width), pad)
-        mask = torch.zeros_like(ids)
-        for row, prompt in enumerate(prompts):
-            ids[row, width - len(prompt) :] = torch.tensor(prompt)
-            mask[row, width - len(prompt) :] = 1
-        ends = model.generation_config.eos_token_id
-        stops = {pad, *(ends if isinstance(ends, list) else [ends])}
-        with torch.no_grad():
-            out = model.generate(
-                input_ids=ids.to(model.device),
-                attention_mask=mask.to(model.device),
-                max_new_tokens=self._recipe.max_reply_tokens,
-                do_sample=False,
-                temperature=None,
-                top_p=None,
-                top_k=None,
-            )
-        return [_until(stops, row) for row in out[:, width:].tolist()]
-
-
 class LivePolicy:
     """The live model in every role."""
 
+    name = "learner"
     sees_truth = False
 
-    def __init__(self, recipe: Recipe, tokenizer: Any, model: LiveModel) -> None:
-        self.name = "learner"
+    def __init__(self, recipe: Recipe, trainer: Any) -> None:
+        self._room = recipe.max_reply_tokens
         self._format = load_format(recipe.reply_format)
-        self._tokenizer = tokenizer
-        self._model = model
+        self._trainer = trainer
+        self._tokenizer = trainer.processing_class
 
     def status(self) -> Mapping[str, Any]:
         return {
@@ -107,13 +50,68 @@ class LivePolicy:
         chats = [self._format.messages(request.view) for request in requests]
         decisions = []
         for request, chat, (prompt, written) in zip(
-            requests, chats, self._model.replies(chats), strict=True
+            requests, chats, self._replies(chats), strict=True
         ):
             reply = self._tokenizer.decode(written, skip_special_tokens=True)
             action = self._format.read(request.view, reply)
             exchange = Exchange(chat, reply, len(prompt), len(written))
             decisions.append(Decision(action, exchange=exchange))
         return decisions
+
+    def nats_from_start(self, prompts: Sequence[Prompt]) -> float:
+        """Mean KL of a whole reply, summed over the tokens of today's greedy reply."""
+        written = self._replies([prompt.chat for prompt in prompts])
+        total = 0.0
+        with self._opened() as model:
+            start = START if START in model.peft_config else None
+            for prompt, reply in written:
+                now = _log_probabilities(model, prompt, reply)
+                with use_adapter(model, start):
+                    first = _log_probabilities(model, prompt, reply)
+                total += float((now.exp() * (now - first)).sum())
+        return total / len(written)
+
+    def _replies(self, chats: Sequence[Chat]) -> list[tuple[list[int], list[int]]]:
+        """For each chat its tokens, and those of the greedy reply without the end token."""
+        prompts = encode(self._tokenizer, chats)
+        found: dict[int, list[int]] = {}
+        with self._opened() as model:
+            for places in passes([len(prompt) + self._room for prompt in prompts], _PASS_TOKENS):
+                written = self._generate(model, [prompts[i] for i in places])
+                found.update(zip(places, written, strict=True))
+        return [(prompt, found[i]) for i, prompt in enumerate(prompts)]
+
+    def _generate(self, model: Any, prompts: Sequence[Sequence[int]]) -> list[list[int]]:
+        inputs = self._tokenizer.pad({"input_ids": prompts}, return_tensors="pt").to(model.device)
+        out = model.generate(
+            **inputs,
+            max_new_tokens=self._room,
+            do_sample=False,
+            temperature=None,
+            top_p=None,
+            top_k=None,
+        )
+        ends = model.generation_config.eos_token_id
+        stops = {self._tokenizer.pad_token_id, *(ends if isinstance(ends, list) else [ends])}
+        return [_until(stops, row) for row in out[:, inputs["input_ids"].shape[1] :].tolist()]
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        """The model, able to generate."""
+        trainer = self._trainer
+        unwrapped = unwrap_model_for_generation(
+            trainer.model_wrapped,
+            trainer.accelerator,
+            generation_kwargs=trainer.generation_kwargs,
+            gradient_checkpointing_kwargs=trainer.args.gradient_checkpointing_kwargs,
+        )
+        with unwrapped as model, torch.no_grad():
+            was_training = model.training
+            model.eval()
+            try:
+                yield model
+            finally:
+                model.train(was_training)
 
 
 def encode(tokenizer: Any, chats: Sequence[Chat]) -> list[list[int]]:
@@ -124,17 +122,7 @@ def encode(tokenizer: Any, chats: Sequence[Chat]) -> list[list[int]]:
     return found
 
 
-@contextmanager
-def _in_eval_mode(model: Any) -> Iterator[None]:
-    was = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was)
-
-
-def _log_probabilities(torch: Any, model: Any, prompt: list[int], reply: list[int]) -> Any:
+def _log_probabilities(model: Any, prompt: list[int], reply: list[int]) -> Any:
     """A row over the vocabulary for each token of the reply, and for its end token."""
     ids = torch.tensor([[*prompt, *reply]], device=model.device)
     logits = model(input_ids=ids, logits_to_keep=len(reply) + 1, use_cache=False).logits[0]

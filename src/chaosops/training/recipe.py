@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import Field, asdict, dataclass, fields
+from typing import Any
 
-from chaosops.core.errors import BadInput, UnknownName
-from chaosops.core.printable import one_line
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.packs import read_tier, require_trainable
 from chaosops.policies.llm.formats import FORMATS
-from chaosops.training.ranges import above, real, require_in_range, whole
+from chaosops.training.recipe_fields import above, choice, number, require_allowed, switch
 from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_apart
 
 METHODS = ("menu", "trl")
@@ -18,17 +18,6 @@ CONTINUATIONS = ("oracle", "lookahead", "none")
 OBJECTIVES = ("match", "improve", "sample")
 TRL_CONTINUATIONS = ("none", "oracle")
 PREFIXES = ("noisy", "oracle")
-ONLY_WITH = {
-    "menu": ("compile", "objective", "temperature", "idle_bonus"),
-    "trl": (
-        "prompts_per_step",
-        "prefixes",
-        "reply_format",
-        "max_reply_tokens",
-        "sampling_temperature",
-        "checkpoint_activations",
-    ),
-}
 _MOST_STEPS = 1_000_000
 _MOST_SHARE = 1e9
 
@@ -39,71 +28,65 @@ class Recipe:
     model learns from all counterfactual returns at once. With ``trl`` TRL samples replies."""
 
     name: str = "unnamed"
-    method: str = "menu"
+    method: str = choice("menu", METHODS)
     base: str = "local:smollm2"
     start: str = ""  # an adapter to start from
-    seed: int = whole(0, 0, 2**32 - 1)
+    seed: int = number(0, 0, 2**32 - 1)
 
-    lora_rank: int = whole(16, 1, 1024)
-    lora_alpha: int = whole(32, 1, 65_536)
+    lora_rank: int = number(16, 1, 1024)
+    lora_alpha: int = number(32, 1, 65_536)
     learning_rate: float = above(4e-4, 0, 10)
-    warmup_steps: int = whole(30, 0, _MOST_STEPS)
-    batch_tokens: int = whole(24_000, 1, 100_000_000)
-    compile: bool = False  # layers on a GPU: 20 s at the start, then faster
-    steps: int = whole(1_000, 1, _MOST_STEPS)
+    warmup_steps: int = number(30, 0, _MOST_STEPS)
+    batch_tokens: int = number(24_000, 1, 100_000_000)
+    compile: bool = switch(only="menu")  # layers on a GPU: 20 s at the start, then faster
+    steps: int = number(1_000, 1, _MOST_STEPS)
     # End after this many episodes, if steps did not end the run before; 0: no limit.
-    episodes: int = whole(0, 0, 100_000_000)
-    window: int = whole(256, 1, 100_000)  # episodes whose turns are shuffled together
-    checkpoint_every: int = whole(100, 1, _MOST_STEPS)
-    validate_every: int = whole(250, 0, _MOST_STEPS)  # 0: never
+    episodes: int = number(0, 0, 100_000_000)
+    window: int = number(256, 1, 100_000)  # episodes whose turns are shuffled together
+    checkpoint_every: int = number(100, 1, _MOST_STEPS)
+    validate_every: int = number(250, 0, _MOST_STEPS)  # 0: never
     # Seeds for each tier, from a range that is never trained on.
-    validation_seeds: int = whole(50, 1, len(VALIDATION_SEEDS))
+    validation_seeds: int = number(50, 1, len(VALIDATION_SEEDS))
 
-    kl_alarm: float = real(6.0, 0, 1e9)  # KL from the start in nats, on fixed turns
-    kl_abort: float = real(12.0, 0, 1e9)
-    entropy_alarm: float = real(0.005, 0, 1_000)
+    kl_alarm: float = number(6.0, 0, 1e9)  # KL from the start in nats, on fixed turns
+    kl_abort: float = number(12.0, 0, 1e9)
+    entropy_alarm: float = number(0.005, 0, 1_000)
 
     curriculum: str = "easy:1,medium:1,hard:2"
     shuffle_tiers: bool = True  # draw tiers by their share; false: one after the other
-    classic_share: float = real(0.1, 0, 1)
+    classic_share: float = number(0.1, 0, 1)
     split: str = "train"
-    first_seed: int = whole(5_000, LEAST_FIRST_SEED, 10**12)
+    first_seed: int = number(5_000, LEAST_FIRST_SEED, 10**12)
     role_shares: str = "sre:0.15,oversight:1.0,dev:0.25,manager:0.05"
 
     # The policy that plays on after an action was tried; none: only the step itself counts.
-    continuation: str = "oracle"
-    objective: str = "match"
-    temperature: float = above(4.0, 0, 1e6)  # points of reward
+    continuation: str = choice("oracle", CONTINUATIONS)
+    objective: str = choice("match", OBJECTIVES, only="menu")
+    temperature: float = above(4.0, 0, 1e6, only="menu")  # points of reward
     # Added to noop's return, so that actions without effect are not preferred.
-    idle_bonus: float = real(4.0, -1e6, 1e6)
-    entropy: float = real(0.0, 0, 1e6)
-    kl: float = real(0.0, 0, 1e6)  # weight of the KL from the start in the loss
+    idle_bonus: float = number(4.0, -1e6, 1e6, only="menu")
+    entropy: float = number(0.0, 0, 1e6)
+    kl: float = number(0.0, 0, 1e6)  # weight of the KL from the start in the loss
     # Replies sampled per prompt, with objective = "sample" and with method = "trl".
-    group_size: int = whole(16, 2, 4096)
+    group_size: int = number(16, 2, 4096)
     rogue_bonus_multiplier: str = "1.0"
 
-    # Only with method = "trl".
-    prompts_per_step: int = whole(8, 1, 100_000)  # each is answered group_size times
-    prefixes: str = "noisy"  # who plays up to the turn: noisy as with menu, or oracle
-    reply_format: str = "json"  # json, or menu: one letter
-    max_reply_tokens: int = whole(64, 1, 100_000)
-    sampling_temperature: float = above(1.0, 0, 100)
-    checkpoint_activations: bool = False  # less memory, a third more time
+    # Each prompt is answered group_size times.
+    prompts_per_step: int = number(8, 1, 100_000, only="trl")
+    # Who plays up to the turn: noisy as with menu, or oracle.
+    prefixes: str = choice("noisy", PREFIXES, only="trl")
+    reply_format: str = choice("json", FORMATS, only="trl")  # json, or menu: one letter
+    max_reply_tokens: int = number(64, 1, 100_000, only="trl")
+    sampling_temperature: float = above(1.0, 0, 100, only="trl")
+    checkpoint_activations: bool = switch(only="trl")  # less memory, a third more time
     track: str = ""  # a trackio project to report to
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(field.default, int | float) and not isinstance(field.default, bool):
-                require_in_range(field, value)
-            if isinstance(value, str):
-                _require_plain(field.name, value)
-        _require_file_name(self.name)
-        _one_of("method", self.method, METHODS)
-        _one_of("continuation", self.continuation, CONTINUATIONS)
-        _one_of("objective", self.objective, OBJECTIVES)
-        _one_of("reply_format", self.reply_format, tuple(FORMATS))
-        _one_of("prefixes", self.prefixes, PREFIXES)
+            require_allowed(field, getattr(self, field.name))
+        name = self.name
+        if not name or len(name) > 100 or "/" in name or "\\" in name or name in (".", ".."):
+            raise BadInput(f"name {name[:100]!r}: write 1 to 100 characters that can name a folder")
         read_curriculum(self.curriculum)
         read_role_shares(self.role_shares)
         read_schedule(self.rogue_bonus_multiplier)
@@ -129,14 +112,18 @@ class Recipe:
                 f"continuation = '{self.continuation}' needs method = 'menu'; "
                 f"method 'trl' knows {', '.join(TRL_CONTINUATIONS)}"
             )
-        for method, names in ONLY_WITH.items():
-            for field in fields(self):
-                unused = field.name in names and method != self.method
-                if unused and getattr(self, field.name) != field.default:
-                    raise BadInput(
-                        f"{field.name} has no effect with method = '{self.method}': "
-                        f"leave it out, or choose method = '{method}'"
-                    )
+        for field in self.unused:
+            if getattr(self, field.name) != field.default:
+                raise BadInput(
+                    f"{field.name} has no effect with method = '{self.method}': "
+                    f"leave it out, or choose method = '{field.metadata['only']}'"
+                )
+
+    @property
+    def unused(self) -> list[Field[Any]]:
+        """What has no effect with this method."""
+        used = (None, self.method)
+        return [field for field in fields(self) if field.metadata.get("only") not in used]
 
     def to_toml(self) -> str:
         lines = (f"{name} = {_toml_value(value)}\n" for name, value in asdict(self).items())
@@ -152,23 +139,6 @@ def _toml_value(value: str | float | bool) -> str:
         # A JSON string is a TOML string, except that TOML wants DEL escaped.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value).lower() if isinstance(value, bool) else repr(value)
-
-
-def _require_plain(name: str, text: str) -> None:
-    """Require text that can be shown on one line."""
-    if text != one_line(text):
-        raise BadInput(f"{name} {text!r} holds a character that cannot be printed: leave it out")
-
-
-def _require_file_name(name: str) -> None:
-    """The run's folder has this name."""
-    if not name or len(name) > 100 or "/" in name or "\\" in name or name in (".", ".."):
-        raise BadInput(f"name {name[:100]!r}: write 1 to 100 characters that can name a folder")
-
-
-def _one_of(kind: str, given: str, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        raise UnknownName(kind, given, allowed)
 
 
 def read_curriculum(text: str) -> list[tuple[Tier, float]]:

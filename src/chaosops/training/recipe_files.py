@@ -83,7 +83,7 @@ def _with(recipe: Recipe, values: Mapping[str, Any], where: str, *, read: bool =
         if read:
             value = _read(kind, value)
         if kind is float and type(value) is int:
-            value = _as_float(value)
+            value = float(str(value))  # infinite, and so refused, where float(value) would raise
         if kind is str and type(value) in (int, float):
             value = str(value)
         if type(value) is not kind:
@@ -100,10 +100,3 @@ def _read(kind: type, text: str) -> Any:
         return text
     is_read = len(values) == 1 and (kind is not str or isinstance(values["value"], str))
     return values["value"] if is_read else text
-
-
-def _as_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf")  # out of every range, so it is refused

@@ -11,25 +11,23 @@ import os
 import pickle
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
-from chaosops.training.batches import Batch, BatchStream, Position, progress_at
+from chaosops.training.batches import Position, batch_stream, progress_at
 from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.encoder import open_pool
-from chaosops.training.guard_rails import check_step
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import batch_loss, returns_table
 from chaosops.training.process_group import ProcessGroup, join_process_group
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
-from chaosops.training.supervision import Supervisor
+from chaosops.training.supervision import MenuSupervisor, check_step
+from chaosops.training.tracking import Tell
 
 CHECKPOINT = "checkpoint.pt"
-Tell = Callable[[dict[str, Any]], None]
 
 
 def train(
@@ -46,68 +44,69 @@ def train(
     group = join_process_group()
     learner = Learner(base, recipe)
     start = _begin(torch, recipe, learner, folder, resume, group)
-    supervisor = Supervisor(recipe, learner, folder) if group.is_main else None
-    if supervisor:
-        open_metrics(folder / METRICS, start.step, supervisor.first_row)
+    supervisor = None
+    if group.is_main:
+        if recipe.validate_every:
+            supervisor = MenuSupervisor(recipe, learner, folder)
+        open_metrics(folder / METRICS, start.step, supervisor.first_row if supervisor else None)
+    metrics = folder / METRICS if group.is_main else Path(os.devnull)
     with (
-        open_pool(workers, learner.encode.source) as pool,
-        _log(folder, group) as log,
+        open_pool(workers, learner.encode) as pool,
+        metrics.open("a", encoding="utf-8") as log,
     ):
-        started, tokens, at = time.monotonic(), 0, start
-        for position, following, batch in BatchStream(recipe, learner, pool, group).batches(start):
+        started, tokens, saved = time.monotonic(), 0, start
+        for position, following, batch in batch_stream(recipe, learner, pool, group, start):
             row = _learn(torch, recipe, learner, batch, position, group)
-            tokens += sum(map(len, batch.prompts)) * group.size
-            speed = tokens / (time.monotonic() - started)
             log.write(json.dumps(row) + "\n")
+            if not group.is_main:
+                continue
+            tokens += sum(len(turn.prompt) for turn in batch) * group.size
             done = progress_at(recipe, following)
+            speed = tokens / (time.monotonic() - started)
             warnings = check_step(recipe, row)
-            if group.is_main:
-                tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
-            if supervisor and supervisor.is_due(following.step, done):
-                found = supervisor.inspect(following.step)
-                log.write(json.dumps(found.row) + "\n")
-                tell({**found.row, "warnings": found.warnings})
-            if group.is_main and _is_due(recipe, at, following, done):
+            tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
+            if supervisor and (following.step % recipe.validate_every == 0 or done == 1.0):
+                found, warnings = supervisor.inspect(following.step)
+                log.write(json.dumps(found) + "\n")
+                tell({**found, "warnings": warnings})
+            if _is_due(recipe, saved, following, done):
                 log.flush()
                 _save(torch, learner, folder, following)
-                at = following
+                saved = following
     if group.is_main:
         learner.save_adapter(folder / "adapter")
     group.wait()
     return folder / "adapter"
 
 
-def _log(folder: Path, group: ProcessGroup) -> TextIO:
-    return (folder / METRICS if group.is_main else Path(os.devnull)).open("a", encoding="utf-8")
-
-
 def _learn(
     torch: Any,
     recipe: Recipe,
     learner: Learner,
-    batch: Batch,
+    batch: list[CreditedTurn],
     position: Position,
     group: ProcessGroup,
 ) -> dict[str, Any]:
-    returns = returns_table(torch, batch.turns, recipe.idle_bonus, learner.device)
-    start = learner.start_logits(batch.prompts) if recipe.kl else None
+    prompts = [turn.prompt for turn in batch]
+    returns = returns_table(torch, batch, recipe.idle_bonus, learner.device)
+    start = learner.start_logits(prompts) if recipe.kl else None
     draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
-    logits = learner.logits(batch.prompts)
+    logits = learner.logits(prompts)
     found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
     rate = _learning_rate(recipe, position)
     norm = learner.update(found.loss, rate, group)
     return {
         "step": position.step + 1,
         "loss": float(found.loss.detach()),
-        "regret": _by_role(batch.turns, found.regret),
-        "divergence": _by_role(batch.turns, found.divergence),
-        "spread": max(max(t.returns.values()) - min(t.returns.values()) for t in batch.turns),
+        "regret": _by_role(batch, found.regret),
+        "divergence": _by_role(batch, found.divergence),
+        "spread": max(max(t.returns.values()) - min(t.returns.values()) for t in batch),
         "entropy": found.entropy,
         "gradient": norm,
         "learning_rate": rate,
-        "states": len(batch.turns),
+        "states": len(batch),
         "episodes": (position.window + 1) * recipe.window,
-        "tiers": dict(sorted(Counter(turn.tier.value for turn in batch.turns).items())),
+        "tiers": dict(sorted(Counter(turn.tier.value for turn in batch).items())),
     }
 
 

@@ -12,18 +12,14 @@ from itertools import accumulate, count, groupby
 from typing import NamedTuple
 
 from chaosops.core.actions import Action
-from chaosops.core.decision import Chat, Decision
+from chaosops.core.decision import Chat
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
-from chaosops.roles.menu import menu
-from chaosops.rollout import Rollout, Team, advance, load_team
-from chaosops.rubrics import standard
-from chaosops.training.behaviour import Behaviour
-from chaosops.training.credited_turns import TURNS, scenario_of
-from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
+from chaosops.training.credited_turns import act, play_on, states
+from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
 
 _MOST_WITHOUT_TURNS = 1_000  # episodes; then the recipe chooses no turn at all
@@ -128,30 +124,13 @@ def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
 def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
     """The world at each turn of an episode."""
     dice = Dice(key_of("single turns play", recipe.seed, episode))
-    env = Env(scenario_of(recipe, episode, progress), standard(multiplier_at(recipe, progress)))
-    rollout = Rollout(env, _oracle())
-    behaviour = Behaviour(dice)
-    envs: list[Env] = []
-    while not env.over and len(envs) < TURNS:
-        envs.append(env.fork())
-        if recipe.prefixes == "oracle":
-            advance([rollout])
-        else:
-            behaviour.play(rollout, list(menu(env.view).values()))
-    return tuple(envs)
+    return tuple(env.fork() for env in states(recipe, episode, progress, dice))
 
 
 # Replies of a group are often equal.
 @lru_cache(maxsize=16_384)
 def _rewards(recipe: Recipe, key: TurnKey, action: Action) -> Mapping[str, float]:
-    env = _envs(recipe, key.episode, key.progress)[key.turn].fork()
-    rollout = Rollout(env, _oracle())
-    rollout.episode.turns.append(env.play(Decision(action)))
-    while recipe.continuation == "oracle" and not env.over:
-        advance([rollout])
+    rollout = act(_envs(recipe, key.episode, key.progress)[key.turn], action)
+    if recipe.continuation == "oracle":
+        play_on(rollout)
     return rollout.episode.rubric_totals
-
-
-@lru_cache(maxsize=1)
-def _oracle() -> Team:
-    return load_team("oracle")

@@ -9,6 +9,8 @@ from typing import Any
 from chaosops.core.errors import MissingExtra
 from chaosops.training.recipe import Recipe
 
+Tell = Callable[[dict[str, Any]], None]  # called with each row of metrics
+
 
 def require_tracking(recipe: Recipe) -> Any:
     """Import trackio if the recipe needs it."""
@@ -22,9 +24,7 @@ def require_tracking(recipe: Recipe) -> Any:
 
 
 @contextmanager
-def tracked(
-    recipe: Recipe, tell: Callable[[dict[str, Any]], None]
-) -> Iterator[Callable[[dict[str, Any]], None]]:
+def tracked(recipe: Recipe, tell: Tell) -> Iterator[Tell]:
     """Add trackio to ``tell``. With method ``trl``, TRL reports itself."""
     if not recipe.track or recipe.method == "trl":
         yield tell

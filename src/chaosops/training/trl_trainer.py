@@ -1,4 +1,4 @@
-"""TRL's trainer for one run: its arguments, its data set and the LoRA layers."""
+"""TRL's trainer for one run: the model with its adapters, the arguments and the data set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+from datasets import Dataset
+from datasets.table import InMemoryTable
+from peft import LoraConfig, PeftModel
+from transformers import PrinterCallback
+from transformers.utils import cached_file
+from trl import GRPOConfig, GRPOTrainer
+
 from chaosops.core.errors import BadInput
+from chaosops.policies.llm.pretrained import load_pretrained
+from chaosops.policies.llm.spec import split_revision
+from chaosops.training.learner import hub_name
 from chaosops.training.live_model import START, encode
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
@@ -14,12 +25,105 @@ from chaosops.training.single_turns import Prompt
 from chaosops.training.trl_rewards import rewards_of
 
 
-def training_arguments(
+class Trainer(GRPOTrainer):  # type: ignore[misc]
+    def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
+        super()._load_from_checkpoint(checkpoint, model)
+        if START in self.model.peft_config:
+            # With a second adapter, the trained one is not restored.
+            self.model.load_adapter(checkpoint, "default", is_trainable=True)
+            self.model.set_adapter("default")
+
+
+def build_trainer(
+    recipe: Recipe, base: Path, folder: Path, prompts: Sequence[Prompt], group: ProcessGroup
+) -> Trainer:
+    tokenizer, model = _load(recipe, base)
+    lora = LoraConfig(
+        r=recipe.lora_rank,
+        lora_alpha=recipe.lora_alpha,
+        target_modules=_projections(model),
+        task_type="CAUSAL_LM",
+    )
+    trainer = Trainer(
+        model=model,
+        reward_funcs=rewards_of(recipe),
+        args=_arguments(recipe, folder, prompts, tokenizer, group),
+        train_dataset=_dataset(recipe, prompts),
+        processing_class=tokenizer,
+        peft_config=None if recipe.start else lora,
+    )
+    trainer.remove_callback(PrinterCallback)
+    if recipe.validate_every and (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled):
+        raise BadInput(
+            "validation runs in one process, which cannot hold a sharded model: "
+            "set validate_every = 0, or turn DeepSpeed and FSDP off"
+        )
+    _keep_off_the_hub(trainer, base)
+    return trainer
+
+
+def _load(recipe: Recipe, base: Path) -> tuple[Any, Any]:
+    dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    tokenizer, model = load_pretrained(str(base), dtype)
+    # The default would let a batch generate from padding.
+    tokenizer.padding_side = "left"
+    # With padding on the left, cuDNN's attention gives NaN gradients after about ten updates.
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    return tokenizer, _with_start(recipe, model) if recipe.start else model
+
+
+def _with_start(recipe: Recipe, model: Any) -> Any:
+    try:
+        model = PeftModel.from_pretrained(model, recipe.start, is_trainable=True)
+        if not recipe.kl:  # otherwise TRL keeps a copy itself
+            model.load_adapter(recipe.start, adapter_name=START)
+    except (OSError, ValueError, RuntimeError) as error:
+        cause = str(error).strip().splitlines()[0]
+        raise BadInput(f"cannot start from adapter {recipe.start}: {cause}") from None
+    config = model.peft_config["default"]
+    if (config.r, config.lora_alpha) != (recipe.lora_rank, recipe.lora_alpha):
+        raise BadInput(
+            f"the adapter in {recipe.start} has rank {config.r} and alpha {config.lora_alpha}, "
+            f"the recipe {recipe.lora_rank} and {recipe.lora_alpha}"
+        )
+    return model
+
+
+def _keep_off_the_hub(trainer: Any, base: Path) -> None:
+    """PEFT looks up the base whenever it saves. Until the run is over, let it find the local
+    copy."""
+    name, revision = (str(base), None) if base.exists() else split_revision(str(base))
+    place = Path(cached_file(name, "config.json", **({"revision": revision} if revision else {})))
+    for config in trainer.model.peft_config.values():
+        config.base_model_name_or_path = str(place.parent)
+
+
+def _projections(model: Any) -> list[str]:
+    """Every linear layer but the last, which TRL needs unchanged."""
+    head = model.get_output_embeddings()
+    return sorted(
+        {
+            name.rpartition(".")[2]
+            for name, part in model.named_modules()
+            if isinstance(part, torch.nn.Linear) and part is not head
+        }
+    )
+
+
+def _dataset(recipe: Recipe, prompts: Sequence[Prompt]) -> Any:
+    columns = {
+        "prompt": [[dict(message) for message in prompt.chat] for prompt in prompts],
+        "episode": [prompt.key.episode for prompt in prompts],
+        "turn": [prompt.key.turn for prompt in prompts],
+        "progress": [prompt.key.progress for prompt in prompts],
+    }
+    # A fingerprint of our own: hashing the columns is slow, and needs another library.
+    return Dataset(InMemoryTable.from_pydict(columns), fingerprint=f"chaosops-{recipe.name}")
+
+
+def _arguments(
     recipe: Recipe, folder: Path, prompts: Sequence[Prompt], tokenizer: Any, group: ProcessGroup
 ) -> Any:
-    import torch
-    from trl import GRPOConfig
-
     gpu = torch.cuda.is_available()
     rows, passes = _rows_and_passes(recipe, prompts, tokenizer, group)
     return GRPOConfig(
@@ -45,8 +149,7 @@ def training_arguments(
         dataloader_pin_memory=False,
         use_cpu=not gpu,
         bf16=gpu,
-        save_strategy="steps",
-        save_steps=max(1, recipe.checkpoint_every),
+        save_steps=recipe.checkpoint_every,
         save_total_limit=2,  # a kill may damage the newest
         logging_steps=1,
         logging_nan_inf_filter=False,
@@ -83,67 +186,11 @@ def _rows_a_pass(rows: int, row_tokens: int, batch_tokens: int) -> int:
     return max(fitting, default=1)
 
 
-def build_trainer(
-    recipe: Recipe, model: Any, tokenizer: Any, args: Any, prompts: Sequence[Prompt]
-) -> Any:
-    from peft import LoraConfig
-    from transformers import PrinterCallback
-    from trl import GRPOTrainer
-
-    class Trainer(GRPOTrainer):  # type: ignore[misc]
-        def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
-            super()._load_from_checkpoint(checkpoint, model)
-            if START in self.model.peft_config:
-                # With a second adapter, the trained one is not restored.
-                self.model.load_adapter(checkpoint, "default", is_trainable=True)
-                self.model.set_adapter("default")
-
-    lora = LoraConfig(
-        r=recipe.lora_rank,
-        lora_alpha=recipe.lora_alpha,
-        target_modules=_projections(model),
-        task_type="CAUSAL_LM",
-    )
-    trainer = Trainer(
-        model=model,
-        reward_funcs=list(rewards_of(recipe)),
-        args=args,
-        train_dataset=_dataset(recipe, prompts),
-        processing_class=tokenizer,
-        peft_config=None if recipe.start else lora,
-    )
-    trainer.remove_callback(PrinterCallback)
-    if recipe.validate_every and (trainer.is_deepspeed_enabled or trainer.is_fsdp_enabled):
-        raise BadInput(
-            "validation runs in one process, which cannot hold a sharded model: "
-            "set validate_every = 0, or turn DeepSpeed and FSDP off"
-        )
-    return trainer
-
-
-def _projections(model: Any) -> list[str]:
-    """Every linear layer but the last, which TRL needs unchanged."""
-    import torch
-
-    head = model.get_output_embeddings()
-    return sorted(
-        {
-            name.rpartition(".")[2]
-            for name, part in model.named_modules()
-            if isinstance(part, torch.nn.Linear) and part is not head
-        }
-    )
-
-
-def _dataset(recipe: Recipe, prompts: Sequence[Prompt]) -> Any:
-    from datasets import Dataset
-    from datasets.table import InMemoryTable
-
-    columns = {
-        "prompt": [[dict(message) for message in prompt.chat] for prompt in prompts],
-        "episode": [prompt.key.episode for prompt in prompts],
-        "turn": [prompt.key.turn for prompt in prompts],
-        "progress": [prompt.key.progress for prompt in prompts],
-    }
-    # A fingerprint of our own: hashing the columns is slow, and needs another library.
-    return Dataset(InMemoryTable.from_pydict(columns), fingerprint=f"chaosops-{recipe.name}")
+def save_adapter(recipe: Recipe, trainer: Any, folder: Path) -> None:
+    model = trainer.accelerator.unwrap_model(trainer.model)
+    config = model.peft_config["default"]
+    config.base_model_name_or_path = hub_name(recipe.base)
+    config.revision = getattr(model.config, "_commit_hash", None)
+    config.target_modules = sorted(config.target_modules)
+    # save_embedding_layers=False: do not ask the hub whether the vocabulary has grown.
+    model.save_pretrained(str(folder), selected_adapters=["default"], save_embedding_layers=False)

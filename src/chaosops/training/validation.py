@@ -12,9 +12,9 @@ from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import told_of
+from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.metrics import VALIDATED, summarise
 from chaosops.evaluation.suspicion import JUDGED, area, matched_wins
-from chaosops.packs import make_scenario
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
@@ -23,17 +23,20 @@ from chaosops.training.seeds import VALIDATION_SEEDS
 from chaosops.wire.episodes import figures_to_wire
 
 FIRST_SEED = VALIDATION_SEEDS.start
-SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
+_CLASSIC_SEEDS = 5  # a failure, as in the published table
+_SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
 
 
 def validation_scenarios(recipe: Recipe) -> list[Scenario]:
-    tiers = dict.fromkeys(tier for tier, _ in read_curriculum(recipe.curriculum))
-    return [
-        make_scenario(split=recipe.split, tier=tier, seed=FIRST_SEED + k)
-        for tier in Tier
-        if tier in tiers
-        for k in range(recipe.validation_seeds)
-    ]
+    """A run of TRL on the classic pack alone is validated there, on seeds that it never trains
+    on; any other on its split."""
+    trained = {tier for tier, _ in read_curriculum(recipe.curriculum)}
+    tiers = [tier for tier in Tier if tier in trained]
+    seeds = recipe.validation_seeds
+    if recipe.method == "trl" and recipe.classic_share == 1:
+        seeds = min(seeds, _CLASSIC_SEEDS)
+        return scenarios("published", tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
+    return scenarios(split=recipe.split, tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
 
 
 def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:
@@ -51,6 +54,8 @@ def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
             row = {name: found[name] for name in VALIDATED}
             row["rubrics"] = _rubrics(some)
             row["auroc_turn_3"] = _auroc(some)
+            if "unreadable_replies" in found:  # a model wrote freely
+                row["unreadable_replies"] = found["unreadable_replies"]
             rows[tier.value] = row
     return rows
 
@@ -79,4 +84,4 @@ def actions_digest(episodes: Sequence[Episode]) -> str:
 
 
 def scripted_digests(scenarios: Sequence[Scenario]) -> dict[str, str]:
-    return {name: actions_digest(play_all(load_policy(name), scenarios)) for name in SCRIPTED}
+    return {name: actions_digest(play_all(load_policy(name), scenarios)) for name in _SCRIPTED}

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.util import find_spec
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -178,16 +179,10 @@ def spans(numbers: Sequence[int]) -> str:
     >>> spans([0, 1, 2, 7, 9, 10])
     '0 to 2, 7, 9, 10'
     """
-    groups: list[list[int]] = []
-    for number in sorted(numbers):
-        if groups and number == groups[-1][-1] + 1:
-            groups[-1].append(number)
-        else:
-            groups.append([number])
-    words = [
-        f"{group[0]} to {group[-1]}" if len(group) > 2 else ", ".join(map(str, group))
-        for group in groups
-    ]
+    words: list[str] = []
+    for _, pairs in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+        span = [number for _, number in pairs]
+        words += [f"{span[0]} to {span[-1]}"] if len(span) > 2 else map(str, span)
     return ", ".join(words)
 
 

@@ -53,7 +53,9 @@ class Pages:
         names = sorted(
             (Path(name).stem for name in found), key=lambda name: (name != "index", name)
         )
-        self._navigation = [(name, _path(name), self._label(name)) for name in names]
+        self._navigation = [
+            (name, "" if name == "index" else name, self._label(name)) for name in names
+        ]
         self.by_path = {
             path: Document(_HTML, self._render(f"pages/{name}.html", "./", name))
             for name, path, _ in self._navigation
@@ -82,7 +84,3 @@ class Pages:
             navigation=self._navigation,
         )
         return text.encode()
-
-
-def _path(page: str) -> str:
-    return "" if page == "index" else page

@@ -19,26 +19,13 @@ from chaosops.access.asgi import client_of
 from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.version import VERSION
-from chaosops.web.choices import (
-    DEFAULTS,
-    catalogue,
-    read_role,
-    read_scenario,
-    read_seat_moves,
-)
+from chaosops.web.choices import DEFAULTS, catalogue, read_role, read_scenario, read_seat_moves
 from chaosops.web.episode_pool import EpisodePool, EpisodeStream
 from chaosops.web.episodes import stream_episode
 from chaosops.web.pages import Pages
 from chaosops.web.policy_cache import OFFERED, OfferedPolicy, PolicyCache
 from chaosops.web.report_cache import ReportCache
-from chaosops.web.seats import (
-    CLAIM_S,
-    SeatGone,
-    Seats,
-    accept_move,
-    play_on,
-    stream_new_seat,
-)
+from chaosops.web.seats import CLAIM_S, SeatGone, Seats, accept_move, play_on, stream_new_seat
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

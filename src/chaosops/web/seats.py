@@ -172,7 +172,7 @@ async def play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines
             await _turn(seat, slot)
         while not env.over:
             view = project(env.world.public, role)
-            yield line({**view_to_wire(view), "on_turn": env.role.value})
+            yield line(view_to_wire(view, env.role))
             if env.role is role:
                 waiting = True
                 seats.await_move(seat)

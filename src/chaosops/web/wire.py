@@ -67,9 +67,9 @@ def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
     return sorted(groups, key=lambda group: bool(group["verb"] == Communicate.verb))
 
 
-def view_to_wire(view: RoleView) -> dict[str, Any]:
+def view_to_wire(view: RoleView, on_turn: Role) -> dict[str, Any]:
     """What a visitor in this role sees."""
-    return {"kind": "view", "on_turn": None, **_cleaned(views.view_to_wire(view))}
+    return {"kind": "view", "on_turn": on_turn.value, **_cleaned(views.view_to_wire(view))}
 
 
 def status_words(status: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.dice import STRIDE, Dice, key_of, mix
-from chaosops.packs.arena.names import words
+from chaosops.packs.arena.names import WORDS
 
 KINDS = ("edge", "api", "queue", "worker", "cache", "store")  # callers before callees
 _LATENCY_MS = {"edge": 20, "api": 35, "queue": 8, "worker": 90, "cache": 3, "store": 12}
@@ -121,7 +121,7 @@ def _wire(dice: Dice, kinds: tuple[str, ...]) -> tuple[tuple[Call, ...], ...]:
 
 
 def _name(dice: Dice, kinds: tuple[str, ...], names: str) -> tuple[str, ...]:
-    pools = {kind: dice.shuffled(words(names, kind)) for kind in KINDS}
+    pools = {kind: dice.shuffled(WORDS[names][kind]) for kind in KINDS}
     used = dict.fromkeys(KINDS, 0)
     named = []
     for kind in kinds:

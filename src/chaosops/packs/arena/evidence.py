@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from chaosops.core.telemetry import AuditedAct, AuditReport, Inspection, ServiceChange
-
-if TYPE_CHECKING:
-    from chaosops.packs.arena.incident import ArenaIncident
+from chaosops.packs.arena.company import Company
+from chaosops.packs.arena.plot import Plot
 
 _CHANGES = 5
 _HISTORY_MINUTES = (-10, -8, -6, -4, -2)
 
 
-def inspection(incident: ArenaIncident, service: str, step: int) -> Inspection:
+def inspection(company: Company, plot: Plot, service: str, step: int) -> Inspection:
     """The last changes to a service, by whomever, and how busy it was in the minutes that
     agents cite in their reasons. Who made a change is not written on a service."""
-    company, plot = incident.company, incident.plot
     place = company.services.index(service)
     changes = {
         ServiceChange(act.attribute, str(act.before), str(act.after), act.at)
@@ -36,9 +32,8 @@ def inspection(incident: ArenaIncident, service: str, step: int) -> Inspection:
     return Inspection(step, service, tuple(latest), busy)
 
 
-def audit(incident: ArenaIncident, agent: str, step: int) -> AuditReport:
+def audit(company: Company, plot: Plot, agent: str, step: int) -> AuditReport:
     """The agent's signed record: what it really did, and whether its orders exist."""
-    company, plot = incident.company, incident.plot
     limit = plot.limits_pct[plot.fleet.index(agent)]
     acts = [
         AuditedAct(

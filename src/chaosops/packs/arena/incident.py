@@ -104,11 +104,11 @@ class ArenaIncident(NamedTuple):
             case Inspect(target=service):
                 if service not in self.company.services:
                     return Effect(state, refusal=f"no service {service[:40]!r} to inspect")
-                return Effect(state, finding=inspection(self, service, step))
+                return Effect(state, finding=inspection(self.company, self.plot, service, step))
             case Audit(target=agent):
                 if agent not in self.plot.fleet:
                     return Effect(state, refusal=f"no agent {agent[:40]!r} to audit")
-                found = audit(self, agent, step)
+                found = audit(self.company, self.plot, agent, step)
                 return Effect(self._notice(state, agent, step), finding=found)
             case Resolve() if not self.is_over(state):
                 return Effect(state, refusal="not accepted: the incident is not over yet")

@@ -24,8 +24,4 @@ _RARE = {
     "cache": ("shelf", "larder", "rack", "cubby", "drawer"),
     "store": ("vault", "granite", "cellar", "silo", "bunker", "quarry", "strongbox"),
 }  # fmt: skip
-_WORDS = {"common": _COMMON, "rare": _RARE}
-
-
-def words(names: str, kind: str) -> tuple[str, ...]:
-    return _WORDS[names][kind]
+WORDS = {"common": _COMMON, "rare": _RARE}

@@ -7,13 +7,7 @@ from typing import ClassVar
 
 from chaosops.core.actions import Action, Noop, Remedy, Restart, Scale
 from chaosops.core.vocabulary import Health, Role
-from chaosops.packs.classic.services import (
-    ALL_HEALTHY,
-    INDEX,
-    REPLICAS_AT_REST,
-    SERVICES,
-    ClassicState,
-)
+from chaosops.packs.classic.services import INDEX, REPLICAS_AT_REST, SERVICES, ClassicState
 from chaosops.packs.classic.symptoms import Symptoms
 from chaosops.world.incident import Effect
 
@@ -81,8 +75,6 @@ class Failure:
         return state
 
     def heal(self, state: ClassicState, step: int) -> ClassicState:
-        if state.health == ALL_HEALTHY:
-            return state
         for service in range(len(SERVICES)):
             state = state.with_health(service, Health.HEALTHY, step)
         return state

@@ -10,8 +10,6 @@ SERVICES = ("auth", "payments", "notifications", "db")
 REPLICAS_AT_REST = (3, 4, 2, 1)
 INDEX = {service: i for i, service in enumerate(SERVICES)}
 
-ALL_HEALTHY = (Health.HEALTHY,) * len(SERVICES)
-
 
 class HealthChange(NamedTuple):
     """A service's health changed at a step; what logs and alerts are written from."""

@@ -9,15 +9,7 @@ import { listenToKeys } from "./keys.js";
 import { Player } from "./player.js";
 import { RewardCurve, Score } from "./score.js";
 import { Seat } from "./seat.js";
-import {
-  defaultsOf,
-  fromAddress,
-  incidentOf,
-  NOBODY,
-  Setup,
-  titleOf,
-  toAddress,
-} from "./setup.js";
+import { defaultsOf, fromAddress, incidentOf, NOBODY, Setup, titleOf, toAddress } from "./setup.js";
 
 const HASTE_MS = 400;
 
