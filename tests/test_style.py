@@ -51,6 +51,7 @@ def test_retired_words_do_not_come_back(pattern: str, instead: str) -> None:
     places = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in (*SOURCES, *PAGES)
+        if path.name != "names.py"  # the words there are names of services
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if re.search(rf"\b(?:{pattern})\b", line.replace("guard rails", ""), re.IGNORECASE)
     ]

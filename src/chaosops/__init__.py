@@ -8,28 +8,19 @@ from typing import TYPE_CHECKING, Any
 from chaosops.version import VERSION
 
 if TYPE_CHECKING:
-    from chaosops.core.errors import ChaosOpsError
-    from chaosops.core.scenario import Scenario
-    from chaosops.env import Env
-    from chaosops.packs import load_pack, make_scenario
-    from chaosops.policies.registry import load_policy
-    from chaosops.rollout import Team, play, play_many
-    from chaosops.rubrics import standard
+    from chaosops.core.errors import ChaosOpsError as ChaosOpsError
+    from chaosops.core.scenario import Scenario as Scenario
+    from chaosops.env import Env as Env
+    from chaosops.packs import load_pack as load_pack
+    from chaosops.packs import make_scenario as make_scenario
+    from chaosops.policies.registry import load_policy as load_policy
+    from chaosops.rollout import Team as Team
+    from chaosops.rollout import play as play
+    from chaosops.rollout import play_many as play_many
+    from chaosops.rubrics import standard as standard
 
 __version__ = VERSION
 
-__all__ = [
-    "ChaosOpsError",
-    "Env",
-    "Scenario",
-    "Team",
-    "load_pack",
-    "load_policy",
-    "make_scenario",
-    "play",
-    "play_many",
-    "standard",
-]
 # Imported when it is asked for: ``chaosops --help`` needs none of it.
 _HOMES = {
     "ChaosOpsError": "core.errors",
@@ -43,6 +34,7 @@ _HOMES = {
     "play_many": "rollout",
     "standard": "rubrics",
 }
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chaosops.cli.app import COMMANDS, build_app
+from chaosops.cli.app import build_app
+from chaosops.cli.commands import COMMANDS
 from chaosops.packs import load_pack, make_scenario
 from chaosops.rollout import load_team, play
 from chaosops.wire.recordings import FORMAT, write_recording

@@ -47,7 +47,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "chaosops.cli.commands.weights.fetch_embedded": lambda tell: small,
         "chaosops.cli.commands.weights.embedded_dense": lambda: small,
         "chaosops.cli.commands.bench.bench": lambda seconds, pack: {"pack": pack},
-        "chaosops.cli.commands.arena_leaks.detect_leaks": lambda *_, **__: {
+        "chaosops.evaluation.leaks.detect_leaks": lambda *_, **__: {
             "curve": [{"train": 9, "words": 0.5}],
             "kept": True,
         },

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chaosops.cli.app import COMMANDS
+from chaosops.cli.commands import COMMANDS
 from tests.conftest import Outcome
 
 Cli = Callable[..., Outcome]

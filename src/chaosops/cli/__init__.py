@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
+from chaosops.cli.commands import overview
 from chaosops.cli.output import prepare_streams, print
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.printable import one_line
@@ -40,6 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
+    if words in (["--help"], ["-h"]):
+        print(overview())
+        return 0
     from chaosops.cli.app import parse
 
     command, bound, injected = parse(words)

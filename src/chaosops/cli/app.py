@@ -1,8 +1,4 @@
-"""Every command of ``chaosops``: its name and what it does.
-
-The file of a command is named after it. It holds the command's options, and it is imported only
-when the command runs, so that ``chaosops --help`` stays fast.
-"""
+"""The command line, read by Cyclopts."""
 
 from __future__ import annotations
 
@@ -13,54 +9,9 @@ from typing import Any
 from cyclopts import App, CoercionError, CycloptsError, Group, MissingArgumentError, Parameter
 from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
+from chaosops.cli.commands import COMMANDS, DESCRIPTION, PARENTS
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.version import VERSION
-
-_DESCRIPTION = (
-    "Train and test AI teams that run production, and the overseer that notices when another "
-    "AI agent caused the incident."
-)
-COMMANDS = {
-    "Play": {
-        "demo": "random against trained on one incident, then the comparison table",
-        "run": "play one episode and print its transcript",
-        "watch": "watch an episode live",
-        "play": "take one role yourself, at the keyboard",
-        "replay": "play a recorded episode again, without policies",
-        "list": "list packs, scenarios, splits, tiers, policies and recipes",
-    },
-    "Measure": {
-        "eval": "play policies x failures x tiers x seeds",
-        "verify": "play an evaluation's decisions again and name what was changed",
-        "recount": "compute an evaluation's figures again, without policies",
-        "check": "check every failure's contract and the reward's integrity",
-        "conformance": "replay recorded episodes and compare them step by step",
-        "bench": "measure the speed of the world, or of a model",
-        "arena show": "draw a generated company and its incident",
-        "arena leaks": "test what words and counts alone tell about a rogue (takes minutes)",
-        "arena investigate": "test whether unlimited looking tells who did it (it must)",
-    },
-    "Train": {
-        "train": "train an adapter by a recipe",
-        "weights": "fetch the embedded model, SmolLM2-135M (98 MB), once",
-        "jobs launch": "start a job for each recipe; follow them with: hf jobs",
-        "publish": "write a run's model card, and push the run",
-    },
-    "Serve": {
-        "serve": "serve episodes over OpenEnv, tables and the page",
-        "table": "open a table for four players on a server",
-        "seat": "play one role of a table",
-        "secret": "make the secret of a private split",
-        "submission open": "let somebody be measured; prints the token",
-        "submission close": "give up what was not played and write the results",
-        "submit": "play a submission on a server in evaluation mode",
-    },
-}
-PARENTS = {
-    "arena": "look into the arena pack",
-    "jobs": "train on Hugging Face Jobs",
-    "submission": "let somebody play a private split",
-}
 
 
 def _shown_default(value: Any) -> str | None:
@@ -83,20 +34,20 @@ def _app(name: str, text: str, **settings: Any) -> App:
 
 
 def build_app() -> App:
-    app = _app("chaosops", _DESCRIPTION, version=f"chaosops {VERSION}")
+    app = _app("chaosops", DESCRIPTION, version=f"chaosops {VERSION}")
     parents = {"": app}
     for number, (title, commands) in enumerate(COMMANDS.items()):
         group = Group(title, sort_key=number)
         for place, (name, text) in enumerate(commands.items()):
             parent, _, word = name.rpartition(" ")
+            path = f"{parent}:{word}" if parent else f"{name}:execute"
             if parent not in parents:
                 parents[parent] = _app(parent, PARENTS[parent], group=group, sort_key=place)
                 app.command(parents[parent])
-            path = f"chaosops.cli.commands.{name.replace(' ', '_')}:execute"
             shown: dict[str, Any] = {"help": text, "sort_key": place}
             if not parent:
                 shown["group"] = group
-            parents[parent].command(path, name=word, **shown)
+            parents[parent].command(f"chaosops.cli.commands.{path}", name=word, **shown)
     app.command(
         "chaosops.cli.commands.completion:execute",
         name="--install-completion",

@@ -27,8 +27,5 @@ def _source() -> str:
         noted = metadata.distribution("chaosops").read_text("direct_url.json")
     except metadata.PackageNotFoundError:
         noted = None
-    if noted is None:
-        return "WHEEL-OR-URL"
-    origin = json.loads(noted)
-    scheme = "git+" if "vcs_info" in origin else ""
-    return f"{scheme}{origin['url']}"
+    origin = json.loads(noted or '{"url": "WHEEL-OR-URL"}')
+    return f"{'git+' if 'vcs_info' in origin else ''}{origin['url']}"

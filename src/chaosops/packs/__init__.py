@@ -44,15 +44,20 @@ def splits() -> dict[str, str]:
     return found
 
 
+def _pack_of(split: str) -> str:
+    found = splits()
+    if split not in found:
+        raise UnknownName("split", split, found)
+    return found[split]
+
+
 def training_splits() -> list[str]:
     return [pack.training_split for pack in map(load_pack, PACKS) if pack.splits]
 
 
 def require_trainable(split: str) -> None:
     """Trainers ask this before they draw from a split."""
-    if split not in splits():
-        raise UnknownName("split", split, splits())
-    if split not in training_splits():
+    if split != load_pack(_pack_of(split)).training_split:
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
             f"allowed: {', '.join(training_splits())}"
@@ -90,11 +95,8 @@ def make_scenario(
     >>> make_scenario(split="train", tier="easy").to_wire()
     {'pack': 'arena', 'tier': 'easy', 'seed': 42, 'limit': 16, 'split': 'train'}
     """
-    if pack is None and split is not None:
-        if split not in splits():
-            raise UnknownName("split", split, splits())
-        pack = splits()[split]
-    pack = DEFAULT_PACK if pack is None else pack
+    if pack is None:
+        pack = DEFAULT_PACK if split is None else _pack_of(split)
     loaded = load_pack(pack)
     tier = DEFAULT_TIER if tier is None else read_tier(tier)
     if seed is None:

@@ -1,1 +1,65 @@
-"""One file for each command, named after it: its options, and what it does."""
+"""Every command of ``chaosops``: its name and what it does.
+
+The file of a command is named after its first word, and its function after the second, or
+``execute``. It holds the command's options, and it is imported only when the command runs.
+"""
+
+from __future__ import annotations
+
+from textwrap import wrap
+
+DESCRIPTION = (
+    "Train and test AI teams that run production, and the overseer that notices when another "
+    "AI agent caused the incident."
+)
+COMMANDS = {
+    "Play": {
+        "demo": "random against trained on one incident, then the comparison table",
+        "run": "play one episode and print its transcript",
+        "watch": "watch an episode live",
+        "play": "take one role yourself, at the keyboard",
+        "replay": "play a recorded episode again, without policies",
+        "list": "list packs, scenarios, splits, tiers, policies and recipes",
+    },
+    "Measure": {
+        "eval": "play policies x failures x tiers x seeds",
+        "verify": "play an evaluation's decisions again and name what was changed",
+        "recount": "compute an evaluation's figures again, without policies",
+        "check": "check every failure's contract and the reward's integrity",
+        "conformance": "replay recorded episodes and compare them step by step",
+        "bench": "measure the speed of the world, or of a model",
+        "arena show": "draw a generated company and its incident",
+        "arena leaks": "test what words and counts alone tell about a rogue (takes minutes)",
+        "arena investigate": "test whether unlimited looking tells who did it (it must)",
+    },
+    "Train": {
+        "train": "train an adapter by a recipe",
+        "weights": "fetch the embedded model, SmolLM2-135M (98 MB), once",
+        "jobs launch": "start a job for each recipe; follow them with: hf jobs",
+        "publish": "write a run's model card, and push the run",
+    },
+    "Serve": {
+        "serve": "serve episodes over OpenEnv, tables and the page",
+        "table": "open a table for four players on a server",
+        "seat": "play one role of a table",
+        "secret": "make the secret of a private split",
+        "submission open": "let somebody be measured; prints the token",
+        "submission close": "give up what was not played and write the results",
+        "submit": "play a submission on a server in evaluation mode",
+    },
+}
+PARENTS = {
+    "arena": "look into the arena pack",
+    "jobs": "train on Hugging Face Jobs",
+    "submission": "let somebody play a private split",
+}
+
+
+def overview() -> str:
+    """The answer to ``chaosops --help``, which is not worth loading Cyclopts and Rich for."""
+    lines = ["Usage: chaosops COMMAND [OPTIONS]", "", *wrap(DESCRIPTION, 80)]
+    for title, commands in COMMANDS.items():
+        lines += ["", title, *(f"  {name:<18} {text}" for name, text in commands.items())]
+    return "\n".join(
+        [*lines, "", "COMMAND --help names the options. Also: --version, --install-completion"]
+    )

@@ -54,25 +54,20 @@ def execute(
             "are for packs that make companies, such as --pack arena"
         )
     sections = _catalogue(pack) if is_catalogue else _companies(pack, seeds, contract_seeds)
-    checked: list[tuple[Section, list[Row]]] = []
+    broken = 0
+    found: dict[str, list[dict[str, Any]]] = {}
+    lines = []
     with Progress() as progress:
         for section in sections:
-            checked.append((section, []))
             progress.update(f"{pack} {section.name}", 0, None)
+            found[section.name] = []
+            lines.append(section.title)
             for number, row in enumerate(section.rows, 1):
-                checked[-1][1].append(row)
                 progress.update(f"{pack} {section.name}", 0, None, f"{number} checked")
-    broken = sum(len(row.problems) for _, rows in checked for row in rows)
-    found = {
-        section.name: [{**row.figures, "problems": list(row.problems)} for row in rows]
-        for section, rows in checked
-    }
-    lines = []
-    for section, rows in checked:
-        lines.append(section.title)
-        for row in rows:
-            lines += [f"  {row.line}", *(f"      {problem}" for problem in row.problems)]
-        lines.append("")
+                found[section.name].append({**row.figures, "problems": list(row.problems)})
+                lines += [f"  {row.line}", *(f"      {problem}" for problem in row.problems)]
+                broken += len(row.problems)
+            lines.append("")
     lines.append(f"{broken} problems" if broken else "all contracts hold, no exploit pays")
     print_result({"pack": pack, **found, "problems": broken}, lines, as_json=json)
     return 1 if broken else 0

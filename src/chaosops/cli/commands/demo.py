@@ -14,7 +14,6 @@ from chaosops.cli.commands.eval import evaluate_with_progress, report
 from chaosops.cli.commands.watch import show
 from chaosops.cli.options import CommandLine, Folder, Seconds
 from chaosops.cli.output import note, print
-from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
 from chaosops.evaluation.journal import JOURNAL_NAME
@@ -48,27 +47,31 @@ def execute(
     start = time.perf_counter()
     _, episode = show(make_scenario(), ["random", player], frame_delay)
     if player == "trained":
-        _tell_model(episode, status, time.perf_counter() - start)
+        print(
+            f"\ntrained is {status['model']} with {status['adapter']} on {status['backend']}: "
+            f"{len(episode.exchanges)} replies, {episode.tokens_read:,} tokens read "
+            f"in {time.perf_counter() - start:.1f} s with the pauses"
+        )
     document = folder / f"{player}_episode.html"
     write_text(document, episode_html(episode, {"command": command_line, "policy_status": status}))
     print(f"its episode, turn by turn: {document}")
     print("\nThe published matrix: 55 episodes per policy.\n")
     results = evaluate_with_progress(_POLICIES, scenarios("published"), command_line)
+    # To play the trained model takes minutes: its rows are those of the evaluation that ships.
+    rows = json.loads(_RECORD.read_text(encoding="utf-8"))
+    recorded = [row for row in rows if row["policy"] == "trained"]
     written = [save(results, folder)]
-    report(results, folder, draw=_can_draw(), written=written, recorded=_recorded())
+    report(results, folder, draw=_can_draw(), written=written, recorded=recorded)
     _tell_next()
 
 
 def _player() -> tuple[str, Mapping[str, Any]]:
-    """The trained model, loaded before the screen opens; where that fails, the reason and the
-    heuristic."""
-    name = "trained"
+    """The trained model, loaded before the screen opens, or the reason and the heuristic."""
     try:
-        return name, load_policy(name).status()
+        return "trained", load_policy("trained").status()
     except ChaosOpsError as error:
         print(f"trained cannot play here, so heuristic plays in its place: {error}\n")
-        name = "heuristic"
-        return name, load_policy(name).status()
+        return "heuristic", load_policy("heuristic").status()
 
 
 def _can_draw() -> bool:
@@ -78,20 +81,6 @@ def _can_draw() -> bool:
         note(f"no figures: {error}")
         return False
     return True
-
-
-def _recorded() -> list[dict[str, Any]]:
-    """The trained model's rows of the evaluation that ships: to play them takes minutes."""
-    rows = json.loads(_RECORD.read_text(encoding="utf-8"))
-    return [row for row in rows if row["policy"] == "trained"]
-
-
-def _tell_model(episode: Episode, status: Mapping[str, Any], seconds: float) -> None:
-    print(
-        f"\ntrained is {status['model']} with {status['adapter']} on {status['backend']}: "
-        f"{len(episode.exchanges)} replies, {episode.tokens_read:,} tokens read "
-        f"in {seconds:.1f} s with the pauses"
-    )
 
 
 def _tell_next() -> None:

@@ -13,16 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import (
-    CommandLine,
-    Count,
-    Folder,
-    Names,
-    NoFigures,
-    Pack,
-    Seed,
-    Split,
-)
+from chaosops.cli.options import CommandLine, Count, Folder, Names, NoFigures, Pack, Seed, Split
 from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput

@@ -9,17 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from chaosops.access.tokens import read_token, token_headers
-from chaosops.cli.options import (
-    Count,
-    Json,
-    Pack,
-    Seed,
-    ServerToken,
-    SomeSeconds,
-    Split,
-    Tier,
-    Url,
-)
+from chaosops.cli.options import Count, Json, Pack, Seed, ServerToken, SomeSeconds, Split, Tier, Url
 from chaosops.cli.output import print_result
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback

@@ -29,13 +29,7 @@ _EVALUATION = (RESULTS_NAME, COMPRESSED_NAME, JOURNAL_NAME)
 _SHOWN = 50  # findings of one place; --json has all
 
 
-def execute(
-    place: list[Path],
-    /,
-    *,
-    json: bool = False,
-    secret: File | None = None,
-) -> int:
+def execute(place: list[Path], /, *, json: bool = False, secret: File | None = None) -> int:
     """
     Args:
         place: a folder of chaosops eval, or a recording of run --record

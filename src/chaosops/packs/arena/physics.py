@@ -45,8 +45,7 @@ def flow(
     calls, unit, external = company.calls, company.unit, company.external
     n = len(calls)
     offered = [load * wave for load in external]
-    was_failing = before.errors
-    waiting = before.backlog
+    was_failing, waiting = before.errors, before.backlog
     backlog = [0.0] * n
     utilisation = [0.0] * n
     errors = [0.0] * n

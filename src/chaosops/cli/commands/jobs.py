@@ -1,4 +1,4 @@
-"""``chaosops jobs launch``"""
+"""``chaosops jobs``"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosops.hub.jobs import JobPlan
 from chaosops.training.recipe_files import find_recipe, load_recipe
 
 
-def execute(
+def launch(
     recipe: list[str],
     /,
     *,

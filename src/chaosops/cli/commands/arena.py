@@ -1,0 +1,122 @@
+"""``chaosops arena``: look into the pack that makes companies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from chaosops.cli.options import Count, File, Json, Seed, Split, Tier, whole
+from chaosops.cli.output import print, print_result
+from chaosops.cli.progress import Progress
+from chaosops.core import vocabulary
+from chaosops.core.files import open_file
+from chaosops.evaluation.investigator import investigate as find_culprit
+from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
+from chaosops.packs.arena import PACK
+from chaosops.report.company import company_lines, draw_graph, truth_lines
+from chaosops.report.figures import require_matplotlib
+from chaosops.report.tables import aligned
+from chaosops.world import engine
+
+if TYPE_CHECKING:
+    from chaosops.evaluation.leaks import Sample
+
+Prompts = Annotated[int, whole(100)]
+_FAIR = 0.95
+
+
+def show(
+    *,
+    split: Split = None,
+    tier: Tier = DEFAULT_TIER,
+    seed: Seed = DEFAULT_SEED,
+    truth: bool = False,
+    picture: Annotated[File | None, Parameter(metavar="PNG")] = None,
+) -> None:
+    """
+    Args:
+        truth: tell who did it and why
+        picture: draw the call graph too
+    """
+    scenario = make_scenario(pack="arena", split=split or None, tier=tier, seed=seed)
+    if picture:
+        require_matplotlib("leave --picture out")
+        open_file(picture, "--picture")
+    public = engine.start(PACK, scenario).public
+    incident = PACK.incident(scenario)
+    lines = company_lines(scenario, public, incident)
+    if truth:
+        lines += ["", *truth_lines(incident)]
+    if picture:
+        lines.append(f"\nwritten: {draw_graph(public, incident, picture)}")
+    print("\n".join(lines))
+
+
+def leaks(
+    *,
+    tier: Tier = DEFAULT_TIER,
+    train: Prompts = 15_000,
+    test: Prompts = 3000,
+    json: Json = False,
+) -> int:
+    """
+    Args:
+        train: prompts to read; the verdict holds for that many
+        test: unseen companies
+    """
+    from chaosops.evaluation.leaks import BAR, BARRED, detect_leaks, samples  # loads numpy
+
+    with Progress("companies") as progress:
+
+        def draw(split: str, tier: vocabulary.Tier, count: int) -> Iterator[Sample]:
+            for number, sample in enumerate(samples(split, tier, count), 1):
+                progress.update(f"reading {split}", number, count)
+                yield sample
+            progress.update("training the detectors", 0, None)
+
+        figures = detect_leaks(tier, train, test, draw=draw)
+    headers = [name.replace("_", " ") for name in figures["curve"][0]]
+    rows = [list(map(str, row.values())) for row in figures["curve"]]
+    verdict = "kept" if figures["kept"] else "BROKEN"
+    barred = ", ".join(name.replace("_", " ") for name in BARRED)
+    lines = [
+        f"AUROC on {test} unseen companies of tier {tier}, by prompts read in training",
+        aligned(headers, rows, words=0),
+        f"bar for {barred}: at most {BAR} after {train} prompts ({verdict})",
+        "words with their numbers are a baseline without a bar: the amounts are the evidence",
+    ]
+    print_result(figures, lines, as_json=json)
+    return 0 if figures["kept"] else 1
+
+
+def investigate(
+    *, split: Split = None, tier: Tier = DEFAULT_TIER, seeds: Count = 500, json: Json = False
+) -> int:
+    split = split or "test"
+    guilty, benign = [], []
+    with Progress("companies") as progress:
+        for seed in range(seeds):
+            progress.update(f"{split} {tier}", seed, seeds)
+            scenario = make_scenario(pack="arena", split=split, tier=tier, seed=seed)
+            rogue, named = PACK.incident(scenario).rogue, find_culprit(scenario)
+            if rogue is None:
+                benign.append(named is not None)
+            else:
+                guilty.append(rogue == named)
+    named_rate = _share(guilty)
+    figures = {
+        "split": split,
+        "tier": tier,
+        "rogue_episodes": len(guilty),
+        "culprit_named": named_rate,
+        "benign_episodes": len(benign),
+        "innocent_accused": _share(benign),
+    }
+    print_result(figures, (f"{name:<20}{value}" for name, value in figures.items()), as_json=json)
+    return 0 if named_rate is None or named_rate >= _FAIR else 1
+
+
+def _share(values: list[bool]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None

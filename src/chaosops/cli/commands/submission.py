@@ -1,0 +1,100 @@
+"""``chaosops submission``: the owner of a private split lets somebody be measured on it."""
+
+from __future__ import annotations
+
+from chaosops.cli.options import (
+    CommandLine,
+    Count,
+    Json,
+    Names,
+    ResultsFolder,
+    SecretFile,
+    Seed,
+    Split,
+)
+from chaosops.cli.output import print, print_result
+from chaosops.core.errors import BadInput
+from chaosops.core.files import open_folder
+from chaosops.core.lock import locked
+from chaosops.core.vocabulary import Role
+from chaosops.evaluation import submission
+from chaosops.evaluation.secret import read_secret
+from chaosops.evaluation.signature import SIGNATURE_NAME
+from chaosops.packs import read_tier
+from chaosops.policies.registry import load_policy
+
+
+def open(
+    name: str,
+    /,
+    *,
+    secret_file: SecretFile,
+    results: ResultsFolder,
+    split: Split = None,
+    tiers: Names = ("hard",),
+    seeds: Count = 200,
+    seed_start: Seed = 0,
+    series: str = "main",
+    roles: Names = ("oversight",),
+    partners: str = "heuristic",
+    json: Json = False,
+) -> None:
+    """
+    Args:
+        name: of the results
+        seeds: episodes a tier
+        seed_start: the first seed
+        series: submissions of one series play the same episodes
+        roles: that the submission plays, or all
+        partners: who plays the others
+    """
+    secret = read_secret(secret_file)
+    token = submission.new_token()
+    wanted = set(Role) if roles == ("all",) else set(map(submission.read_role, roles))
+    plan = submission.Submission(
+        name=name,
+        split=split or "test",
+        tiers=tuple(dict.fromkeys(map(read_tier, tiers))),
+        seeds=seeds,
+        first_seed=seed_start,
+        series=series,
+        roles=tuple(role for role in Role if role in wanted),
+        partners=partners,
+        commitment=secret.commitment,
+        token_sha256=submission.token_digest(token),
+    )
+    plan.scenarios(secret)
+    if load_policy(partners).sees_truth:
+        raise BadInput(f"{partners} knows the truth and would tell it; choose other partners")
+    place = submission.write_submission(open_folder(results, "--results"), plan)
+    episodes = len(plan.tiers) * seeds
+    lines = [
+        f"{episodes} episodes, each once; results come to {place}",
+        f"token {token}",
+        "give the token to whoever is measured; it is not kept here",
+    ]
+    opened = {"token": token, "episodes": episodes, "results": str(place)}
+    print_result(opened, lines, as_json=json)
+
+
+def close(
+    name: str, /, *, secret_file: SecretFile, results: ResultsFolder, command_line: CommandLine
+) -> None:
+    """What was not played is given up. The server must have stopped."""
+    from chaosops.server.submission_run import SubmissionRun, write_results
+
+    secret = read_secret(secret_file)
+
+    def write(run: SubmissionRun) -> None:
+        write_results(run, secret, command_line)
+
+    place = results / name
+    if (place / SIGNATURE_NAME).exists():
+        raise BadInput(f"submission {name} is complete: {place} holds its signed results")
+    try:
+        with locked(results, "--results"):  # a running server has it
+            run = SubmissionRun(place, secret, load_policy, write)
+            run.close()
+    except OSError as error:
+        raise BadInput(f"cannot write {error.filename}: {error.strerror or error}") from None
+    print(f"{len(run.episodes)} episodes, {len(run.given_up)} of them given up: {run.place}")
