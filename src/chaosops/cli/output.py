@@ -11,13 +11,13 @@ import builtins
 import codecs
 import io
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chaosops.core.printable import printable
-from chaosops.core.streams import open_closed_streams
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,11 +74,19 @@ def open_console(*, stderr: bool = False) -> Console:
 
 def prepare_streams() -> None:
     """What the terminal cannot show is spelled in ASCII; what it sends is read in any case."""
-    open_closed_streams()
+    _open_closed_streams()
     wanted = ((sys.stdout, _ERRORS), (sys.stderr, _ERRORS), (sys.stdin, "replace"))
     for stream, errors in wanted:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=errors)
+
+
+def _open_closed_streams() -> None:
+    """Open ``os.devnull`` for each stream that the caller closed (``>&-``). Otherwise printing
+    fails, and the next file or socket gets the stream's number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _spelled(error: UnicodeError) -> tuple[str, int]:

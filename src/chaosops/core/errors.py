@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
-from chaosops.core.install import install_line
+_ROOT = Path(__file__).parents[3]  # of a clone
 
 
 class ChaosOpsError(Exception):
@@ -46,3 +47,27 @@ class MissingExtra(ChaosOpsError):
     def __init__(self, work: str, package: str, extra: str, instead: str = "") -> None:
         cure = install_line(extra) + (f", or {instead}" if instead else "")
         super().__init__(f"{work} needs {package}, which is not installed: {cure}")
+
+
+def install_line(extra: str) -> str:
+    """The pip command for a clone, a wheel or a repository: no package index has ChaosOps.
+
+    >>> "pip install" in install_line("web") and "[web]" in install_line("web")
+    True
+    """
+    if (_ROOT / "pyproject.toml").is_file():
+        return f"pip install -e '{'.' if Path.cwd() == _ROOT else _ROOT}[{extra}]'"
+    return f"pip install 'chaosops[{extra}] @ {_source()}'"
+
+
+def _source() -> str:
+    """Where pip installed this copy from, as pip itself noted it."""
+    import json
+    from importlib import metadata
+
+    try:
+        noted = metadata.distribution("chaosops").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        noted = None
+    origin = json.loads(noted or '{"url": "WHEEL-OR-URL"}')
+    return f"{'git+' if 'vcs_info' in origin else ''}{origin['url']}"

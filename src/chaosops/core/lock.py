@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chaosops.core.errors import BadInput
@@ -86,14 +86,9 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 def _holder(path: Path) -> str:
     """A process that has just begun needs a moment to write its number."""
-    number = None
     for _ in range(50):
-        try:
-            number = int(path.read_text())
-            os.kill(number, 0)
-            break
-        except PermissionError:
-            break  # of another user: alive
-        except (OSError, ValueError):
-            time.sleep(0.01)
-    return "it has just begun" if number is None else f"process {number}"
+        with suppress(OSError):
+            if number := path.read_text().strip():
+                return f"process {number}"
+        time.sleep(0.01)
+    return "it has just begun"

@@ -44,17 +44,9 @@ class Rulebook:
         self.calls = dict(calls or ())
         self.limits_pct = dict(limits_pct)
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
-        self._written = (
-            services,
-            agents,
-            causes,
-            self.verbs,
-            replica_choices,
-            layout,
-            calls,
-            limits_pct,
-        )
-        self._hash = hash((services, agents, causes, self._allowed, calls))
+        names = (services, agents, causes)
+        self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct)
+        self._hash = hash((*names, self._allowed, calls))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
         self.known: dict[Role, Rulebook] = {}  # what known_to has found
 

@@ -18,7 +18,7 @@ from chaosops.evaluation.statistics import mean
 from chaosops.policies.registry import load_policy
 from chaosops.policies.truth.optimal import ExactSearch
 from chaosops.rollout import Team, play, play_many
-from chaosops.rubrics.resolution import FAST_STEP
+from chaosops.rubrics.parts import FAST_STEP
 
 MARGIN = 0.9
 

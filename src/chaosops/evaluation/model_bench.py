@@ -22,9 +22,6 @@ from chaosops.policies.llm.runtime import Ask, Runtime, Session
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
 
-_USUAL_TURNS = 24
-_USUAL_REPLY_TOKENS = 32
-
 
 def bench_model(
     policy: str,
@@ -57,7 +54,6 @@ def bench_model(
         "seconds_per_turn_one_by_one": round(alone / len(turns), 3),
         f"seconds_per_turn_{side_by_side}_side_by_side": round(together / len(turns), 3),
         "speed_up": round(alone / together, 2),
-        **_usual_way(played, clock.runtime, len(turns), together),
         "prompt_tokens_per_s": round(read / alone),
         "time_outside_the_model": f"{100 * (alone - in_model) / in_model:.1f} %",
         "legal_replies": _legal([*played, *also], model),
@@ -97,25 +93,6 @@ class _TimedSession:
         words = self._session.write(row, written)
         self._clock.seconds += time.perf_counter() - start
         return words
-
-
-def _usual_way(
-    played: Sequence[Episode], runtime: Runtime, turns: int, together: float
-) -> dict[str, float]:
-    """The same prompts through transformers' own generate(), one by one, free to reply at will."""
-    generate = getattr(runtime, "generate", None)
-    if generate is None:
-        return {}
-    chats = [t.decision.exchange.prompt for e in played for t in e.turns if t.decision.exchange]
-    some = chats[:_USUAL_TURNS]
-    start = time.perf_counter()
-    for chat in some:
-        generate(chat, _USUAL_REPLY_TOKENS)
-    seconds = (time.perf_counter() - start) / len(some)
-    return {
-        "seconds_per_turn_plain_generate": round(seconds, 3),
-        "speed_up_against_plain_generate": round(seconds / (together / turns), 2),
-    }
 
 
 def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenario]:

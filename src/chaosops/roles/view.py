@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from chaosops.core.rules import Rulebook
@@ -55,6 +56,7 @@ class Recorded(NamedTuple):
         return self.trace_
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RoleView:
     """An immutable value. A channel that the role may not see is empty, and ``rules`` holds only
     what belongs to things that the role sees or acts on.
@@ -62,38 +64,20 @@ class RoleView:
     A channel is read from the sensors on access. Pickling or comparing a view reads all channels.
     """
 
-    __slots__ = ("_findings", "_journal", "_sensors", "limit", "role", "rules", "step")
-
     role: Role
     rules: Rulebook
     step: int
     limit: int
     _journal: tuple[Message, ...]
     _sensors: Sensors
-    _findings: tuple[Inspection | AuditReport, ...]
+    _findings: tuple[Inspection | AuditReport, ...] = ()
 
-    def __init__(
-        self,
-        role: Role,
-        rules: Rulebook,
-        step: int,
-        limit: int,
-        journal: tuple[Message, ...],
-        sensors: Sensors,
-        findings: tuple[Inspection | AuditReport, ...] = (),
-    ) -> None:
-        put = object.__setattr__
-        put(self, "role", role)
+    def __post_init__(self) -> None:
         # The first lookup is for speed: a view is made on every turn.
-        put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
-        put(self, "step", step)
-        put(self, "limit", limit)
-        put(self, "_journal", journal)
-        put(self, "_sensors", sensors)
-        put(self, "_findings", findings)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a view is a value: {name} cannot be set")
+        known = self.rules.known.get(self.role) or self.rules.known_to(
+            self.role, VISIBILITY[self.role]
+        )
+        object.__setattr__(self, "rules", known)
 
     @property
     def health(self) -> tuple[ServiceHealth, ...]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from chaosops.rubrics.cascade import CascadeRubric
 from chaosops.rubrics.composite import CompositeRubric, Rubric
-from chaosops.rubrics.mttr import MttrRubric
-from chaosops.rubrics.oversight import OversightRubric
-from chaosops.rubrics.resolution import ResolutionRubric
+from chaosops.rubrics.parts import CascadeRubric, MttrRubric, OversightRubric, ResolutionRubric
 
 __all__ = [
     "CascadeRubric",

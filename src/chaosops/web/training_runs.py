@@ -82,8 +82,6 @@ def thin(curve: Curve, points: int = POINTS) -> Curve:
     """
     size = -(-len(curve) // points)
     groups = [curve[i : i + size] for i in range(0, len(curve), size)]
-    if size == 1:
-        return curve
     return [
         (sum(x for x, _ in group) / len(group), sum(y for _, y in group) / len(group))
         for group in groups

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from chaosops.policies.llm.choosing import Choice, Path, Remembering, Wanted, choose, probabilities
+from chaosops.policies.llm.choosing import Path, Remembering, choose, probabilities
 from chaosops.policies.llm.runtime import Ask
 
 END = 0
@@ -44,21 +44,18 @@ def test_the_likeliest_path_is_taken(wanted: int) -> None:
     liking = dict.fromkeys(PATHS[wanted], 50.0)
     if PATHS[wanted][0] == 6:  # here going on and ending compete
         liking |= {3: {6: 20.0}, 4: {END: 20.0}}[wanted]
-    choice = Choice(0, PATHS)
-    choose(Weights(liking), [choice], [1], 0.0)
-    assert choice.chosen == wanted
+    assert choose(Weights(liking), [PATHS], [1], 0.0) == [wanted]
 
 
 def test_tokens_without_an_alternative_are_not_asked_for() -> None:
     session = Weights({})
-    choice = Choice(0, [(1, 2, 3, 4, END), (1, 2, 5, 6, END)])
-    choose(session, [choice], [1], 0.0)
+    choose(session, [[(1, 2, 3, 4, END), (1, 2, 5, 6, END)]], [1], 0.0)
     assert session.asked == [Ask(0, (1, 2), (3, 5))]
 
 
 def test_probabilities_are_exact_and_sum_to_one() -> None:
     session = Weights({1: 3.0, 3: 9.0})
-    (found,) = probabilities(session, [Wanted(0, PATHS, range(len(PATHS)))])
+    found = probabilities(session, [PATHS], {0: range(len(PATHS))})[0]
     assert sum(found.values()) == pytest.approx(1.0)
     assert found[0] == pytest.approx(3 / 4 * 1 / 2 * 9 / 10)
     assert found[4] == pytest.approx(1 / 4 * 1 / 2)
@@ -66,15 +63,13 @@ def test_probabilities_are_exact_and_sum_to_one() -> None:
 
 def test_only_what_is_wanted_is_explored() -> None:
     session = Weights({})
-    probabilities(session, [Wanted(0, PATHS, [3])])
+    probabilities(session, [PATHS], {0: [3]})
     assert [ask.written for ask in session.asked] == [(), (6,)]
 
 
 def test_sampling_follows_the_probabilities_and_the_key_alone() -> None:
-    def draws() -> list[int | None]:
-        choices = [Choice(0, PATHS) for _ in range(4000)]
-        choose(Weights({1: 3.0}), choices, list(range(4000)), 1.0)
-        return [choice.chosen for choice in choices]
+    def draws() -> list[int]:
+        return choose(Weights({1: 3.0}), [PATHS] * 4000, range(4000), 1.0)
 
     first = draws()
     assert first == draws()

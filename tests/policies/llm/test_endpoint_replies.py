@@ -120,7 +120,6 @@ def test_a_garbled_reply_is_shown_to_the_model_once(server: FaultyServer) -> Non
     shown, error = decision.exchange.prompt[2:]
     assert shown == {"role": "assistant", "content": "I would restart the db."}
     assert "not_json" in error["content"]
-    assert policy.usage()["retries"] == 0
 
 
 @pytest.mark.parametrize("text", ["restart it", "", None, "\ud800", '{"action":"fly"}'])
@@ -142,10 +141,9 @@ def test_usage_that_is_not_reported_is_not_made_up(server: FaultyServer) -> None
     assert policy.status()["usage"] == "usage not reported"
 
 
-def test_tokens_have_a_price(server: FaultyServer) -> None:
+def test_the_status_names_price_and_revision(server: FaultyServer) -> None:
     policy = policy_at(server, "+price=0.15/0.60")
     policy.decide(requests_for(2))
-    assert policy.usage()["cost_usd"] == pytest.approx((200 * 0.15 + 20 * 0.60) / 1e6)
     assert policy.status()["price_usd_per_million"] == [0.15, 0.6]
     assert policy.status()["revision"] == "fake-1 fp_7"
     assert policy.status()["backend"] == f"endpoint {server.url}"

@@ -94,15 +94,15 @@ def test_a_usage_beyond_reason_is_not_reported(server: FaultyServer, number: str
     assert exchange is not None
     assert exchange.tokens_read == 0
     assert policy.status()["usage"] == "usage not reported"
-    assert policy.usage()["tokens_read"] == 0
 
 
 def test_a_large_usage_is_reported(server: FaultyServer) -> None:
     server.always = with_numbers('{"action":"noop"}', prompt_tokens=str(MAX_TOKENS_TOLD))
     policy = policy_at(server)
-    decide(policy)
+    exchange = decide(policy).exchange
+    assert exchange is not None
+    assert exchange.tokens_read == MAX_TOKENS_TOLD
     assert policy.status()["usage"] == "reported"
-    assert policy.usage()["tokens_read"] == MAX_TOKENS_TOLD
 
 
 @pytest.mark.parametrize("number", [HUGE, f"-{HUGE}", "NaN", "Infinity", "1e999"])

@@ -19,7 +19,7 @@ from safetensors.numpy import save
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.llm import densify, weights
+from chaosops.policies.llm import weights
 from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity, read_adapter
 from chaosops.policies.llm.digests import sha256_of, unchanged
 from chaosops.policies.llm.lora_gguf import convert
@@ -201,7 +201,7 @@ def test_an_unpacked_copy_is_called_by_the_published_hash_only_if_it_is_the_know
         folder.mkdir()
         (folder / "model.safetensors").write_bytes(b"other weights")
 
-    monkeypatch.setattr(densify, "densify", another)
+    monkeypatch.setattr(weights, "densify", another)
     assert "sha256" not in weights.embedded_revision(weights.embedded_dense())
     assert "sha256:b179c9523d0e" in weights.embedded_revision(weights.embedded_gguf())
 
@@ -215,7 +215,7 @@ def test_a_damaged_dense_copy_is_made_anew(home: Path, monkeypatch: pytest.Monke
         (folder / "config.json").write_text("{}")
         (folder / "model.safetensors").write_bytes(b"weights")
 
-    monkeypatch.setattr(densify, "densify", small)
+    monkeypatch.setattr(weights, "densify", small)
     folder = weights.embedded_dense()
     assert weights.embedded_dense() == folder
     assert len(made) == 1

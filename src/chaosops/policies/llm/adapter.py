@@ -5,7 +5,6 @@ An adapter's identity covers both files, because the configuration scales the we
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.inputs import read_bytes, read_object
 from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
 
 WEIGHTS = "adapter_model.safetensors"
@@ -39,12 +39,14 @@ _PLAIN: dict[str, tuple[object, ...]] = {
 Matrix = npt.NDArray[np.float32]
 
 
+def adapter_files(adapter: Path) -> list[Path]:
+    """Both files of a folder, or a GGUF file."""
+    return [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
+
+
 def adapter_identity(adapter: Path) -> str:
-    """A short hash of both files of a folder, or of a GGUF file."""
-    if adapter.suffix == ".gguf":
-        return shortened(sha256_of(adapter))
-    parts = [(name, sha256_of(adapter / name)) for name in (CONFIG, WEIGHTS)]
-    return shortened(joint_hash(parts))
+    files = adapter_files(adapter)
+    return shortened(joint_hash(files) if len(files) > 1 else sha256_of(adapter))
 
 
 @dataclass(frozen=True)
@@ -78,19 +80,14 @@ def read_adapter(folder: Path) -> Adapter:
 
 def _read_config(path: Path) -> tuple[int, float, list[str]]:
     """(rank, factor of the product of the matrices, changed modules)."""
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"cannot read adapter config {path}: {error.strerror or error}") from None
-    except (ValueError, RecursionError):
-        raise BadInput(f"{path} is no adapter config: not JSON") from None
-    if not isinstance(config, dict) or config.get("peft_type") != "LORA":
+    config = read_object(path, "adapter config")
+    if config.get("peft_type") != "LORA":
         raise BadInput(f"{path} is no adapter config of PEFT with peft_type LORA")
     rank: Any = config.get("r")
     alpha: Any = config.get("lora_alpha")
     if type(rank) is not int or not 1 <= rank <= 4096:
         raise BadInput(f"{path}: r must be a whole number from 1 to 4096, got {rank!r:.40}")
-    if type(alpha) not in (int, float) or not math.isfinite(alpha):
+    if type(alpha) not in (int, float):
         raise BadInput(f"{path}: lora_alpha must be a number, got {alpha!r:.40}")
     for name, plain in _PLAIN.items():
         if config.get(name) not in plain:
@@ -134,9 +131,7 @@ def _matrices(path: Path) -> Iterator[tuple[str, Matrix]]:
         raise MissingExtra("reading an adapter", "safetensors", "local") from None
     read: Any = safetensors.deserialize
     try:
-        found = read(path.read_bytes())
-    except OSError as error:
-        raise BadInput(f"cannot read adapter {path}: {error.strerror or error}") from None
+        found = read(read_bytes(path, "adapter"))
     except safetensors.SafetensorError as error:
         raise BadInput(f"{path} is no safetensors file: {str(error)[:80]}") from None
     for name, tensor in found:

@@ -8,62 +8,55 @@ The probability of every action is exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice
 from chaosops.policies.llm.runtime import Ask, Session
 
-Path = tuple[int, ...]
+Path = tuple[int, ...]  # a legal reply as tokens, with its end
 
 
-class Choice:
-    """One reply being chosen among ``paths``, each a legal reply as tokens with its end."""
+class _Fork(NamedTuple):
+    """Paths of a row, by index, that are alike up to ``place``."""
 
-    def __init__(self, row: int, paths: Sequence[Path]) -> None:
-        self.row = row
-        self._paths = paths
-        self._left = list(range(len(paths)))
-        self.written: Path = ()
-        self._skip()
-
-    @property
-    def chosen(self) -> int | None:
-        return self._left[0] if len(self._left) == 1 else None
+    row: int
+    left: Mapping[int, Path]
+    place: int = 0
 
     def ask(self) -> Ask:
-        place = len(self.written)
-        return Ask(self.row, self.written, _branches(self._paths, self._left, place))
+        paths = list(self.left.values())
+        candidates = dict.fromkeys(path[self.place] for path in paths)
+        return Ask(self.row, paths[0][: self.place], tuple(candidates))
 
-    def take(self, token: int) -> None:
-        place = len(self.written)
-        self._left = [i for i in self._left if self._paths[i][place] == token]
-        self.written = (*self.written, token)
-        self._skip()
+    def after(self, token: int) -> _Fork:
+        left = {i: path for i, path in self.left.items() if path[self.place] == token}
+        return _Fork(self.row, left, self.place + 1).skipped()
 
-    def _skip(self) -> None:
-        """Take tokens that have no alternative."""
-        while len(self._left) > 1:
-            place = len(self.written)
-            branches = _branches(self._paths, self._left, place)
-            if len(branches) > 1:
-                return
-            self.written = (*self.written, branches[0])
+    def skipped(self) -> _Fork:
+        """Behind the tokens that have no alternative."""
+        place, paths = self.place, self.left.values()
+        while len(paths) > 1 and len({path[place] for path in paths}) == 1:
+            place += 1
+        return self._replace(place=place)
 
 
-def _branches(paths: Sequence[Path], left: Sequence[int], place: int) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(paths[i][place] for i in left))
+def _first_fork(row: int, paths: Sequence[Path]) -> _Fork:
+    return _Fork(row, dict(enumerate(paths))).skipped()
 
 
 def choose(
-    session: Session, choices: Sequence[Choice], keys: Sequence[int], temperature: float
-) -> None:
-    """Finish all choices, side by side."""
+    session: Session, rows: Sequence[Sequence[Path]], keys: Sequence[int], temperature: float
+) -> list[int]:
+    """The index of the chosen path in each row. All rows are chosen side by side."""
     dice = [Dice(key) for key in keys]
-    while waiting := [i for i, choice in enumerate(choices) if choice.chosen is None]:
-        asks = [choices[i].ask() for i in waiting]
-        for i, ask, scores in zip(waiting, asks, session.rate(asks), strict=True):
-            choices[i].take(ask.candidates[_pick(scores, dice[i], temperature)])
+    forks = [_first_fork(row, paths) for row, paths in enumerate(rows)]
+    while waiting := [fork for fork in forks if len(fork.left) > 1]:
+        asks = [fork.ask() for fork in waiting]
+        for fork, ask, scores in zip(waiting, asks, session.rate(asks), strict=True):
+            token = ask.candidates[_pick(scores, dice[fork.row], temperature)]
+            forks[fork.row] = fork.after(token)
+    return [next(iter(fork.left)) for fork in forks]
 
 
 def _pick(scores: Sequence[float], dice: Dice, temperature: float) -> int:
@@ -79,41 +72,24 @@ def _pick(scores: Sequence[float], dice: Dice, temperature: float) -> int:
     return len(weights) - 1
 
 
-class Wanted(NamedTuple):
-    """Paths of a row whose probability is asked for."""
-
-    row: int
-    paths: Sequence[Path]
-    places: Sequence[int]
-
-
-def probabilities(session: Session, rows: Sequence[Wanted]) -> list[dict[int, float]]:
-    """The probability of each wanted path among all of its row: a product along its branches."""
-    scores = [dict.fromkeys(row.places, 0.0) for row in rows]
-    groups = [(at, list(range(len(row.paths))), 0) for at, row in enumerate(rows)]
-    while groups:
-        asks: list[Ask] = []
-        asking = []
+def probabilities(
+    session: Session, rows: Sequence[Sequence[Path]], wanted: Mapping[int, Collection[int]]
+) -> dict[int, dict[int, float]]:
+    """By row, the probability of each wanted path among all paths of its row: a product along its
+    branches."""
+    scores = {row: dict.fromkeys(places, 0.0) for row, places in wanted.items()}
+    forks = [_first_fork(row, rows[row]) for row in wanted]
+    while forks := [f for f in forks if len(f.left) > 1 and f.left.keys() & scores[f.row].keys()]:
+        asks = [fork.ask() for fork in forks]
         further = []
-        for at, left, place in groups:
-            if len(left) == 1 or not any(i in scores[at] for i in left):
-                continue
-            row, paths, _ = rows[at]
-            branches = _branches(paths, left, place)
-            if len(branches) == 1:
-                further.append((at, left, place + 1))
-                continue
-            asks.append(Ask(row, paths[left[0]][:place], branches))
-            asking.append((at, left, place))
-        for (at, left, place), ask, logs in zip(asking, asks, session.rate(asks), strict=True):
+        for fork, ask, logs in zip(forks, asks, session.rate(asks), strict=True):
             for token, log in zip(ask.candidates, logs, strict=True):
-                group = [i for i in left if rows[at].paths[i][place] == token]
-                for i in group:
-                    if i in scores[at]:
-                        scores[at][i] += log
-                further.append((at, group, place + 1))
-        groups = further
-    return [{i: math.exp(score) for i, score in found.items()} for found in scores]
+                branch = fork.after(token)
+                for i in branch.left.keys() & scores[fork.row].keys():
+                    scores[fork.row][i] += log
+                further.append(branch)
+        forks = further
+    return {row: {i: math.exp(score) for i, score in of.items()} for row, of in scores.items()}
 
 
 class Remembering:

@@ -30,9 +30,10 @@ def shortened(digest: str) -> str:
     return "sha256:" + digest[:12]
 
 
-def joint_hash(parts: Sequence[tuple[str, str]]) -> str:
-    """One hash for several named files."""
-    text = "".join(f"{name} {digest}\n" for name, digest in sorted(parts))
+def joint_hash(files: Sequence[Path]) -> str:
+    """One hash for the names and contents of several files."""
+    parts = sorted((path.name, sha256_of(path)) for path in files)
+    text = "".join(f"{name} {digest}\n" for name, digest in parts)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -48,9 +49,7 @@ def folder_hashes(folder: Path) -> dict[str, str]:
 
 
 def model_hash(model: Path) -> str:
-    if model.is_file():
-        return sha256_of(model)
-    return joint_hash(list(folder_hashes(model).items()))
+    return sha256_of(model) if model.is_file() else joint_hash(files_of(model))
 
 
 @contextmanager
@@ -63,25 +62,21 @@ def unchanged(*paths: Path) -> Iterator[None]:
             raise BadInput(f"{path} was changed while it was loaded; start again")
 
 
-_Stamp = tuple[str, int, int, int, int]
-
-
-def _stamp(path: Path) -> _Stamp:
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     try:
-        found = path.stat()
+        yield
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _stamp(path: Path) -> tuple[str, int, int, int, int]:
+    with _readable(path):
+        found = path.stat()
     return str(path), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 @lru_cache(maxsize=256)
 def _sha256(path: str, *_stamp: int) -> str:
-    try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise _unreadable(Path(path), error) from None
-
-
-def _unreadable(path: Path, error: OSError) -> BadInput:
-    return BadInput(f"cannot read {path}: {error.strerror or error}")
+    with _readable(Path(path)), Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

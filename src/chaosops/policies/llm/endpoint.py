@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
@@ -22,13 +22,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.answers import Answer, first_words
 from chaosops.policies.llm.formats import filled_in, load_format
-from chaosops.policies.llm.http_chat import (
-    ChatClient,
-    EndpointDown,
-    EndpointRefused,
-    check_url,
-    tell,
-)
+from chaosops.policies.llm.http_chat import ChatClient, EndpointDown, EndpointRefused, tell
 from chaosops.policies.llm.spec import ModelSpec, read_price
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.parse import MAX_REPLY_CHARS
@@ -49,15 +43,7 @@ class EndpointPolicy:
     sees_truth = False
 
     def __init__(self, spec: ModelSpec) -> None:
-        check_url(spec.url)  # first: other errors show the spec, which may hold a password
-        self._concurrency = int(spec.number("concurrency", 8, least=1))
-        self._client = ChatClient(
-            spec.url,
-            spec.model,
-            timeout_s=spec.number("timeout", 60.0, least=0.1),
-            patience_s=spec.number("patience", 600.0),
-            concurrency=self._concurrency,
-        )
+        self._client = ChatClient(spec)
         self.name = spec.text
         if foreign := [option for option in spec.options if option not in OPTIONS]:
             raise BadInput(
@@ -107,21 +93,11 @@ class EndpointPolicy:
         trouble = " and ".join(sorted(met - {"kept"}))
         return f"{'partly' if 'kept' in met else instead} (server {trouble} {name})"
 
-    def usage(self) -> dict[str, float]:
-        """What the run has used so far. It depends on outages, so it is not in the status."""
-        used: dict[str, float] = asdict(self._client.usage)
-        if self._price:
-            per_read, per_written = self._price
-            used["cost_usd"] = (
-                used["tokens_read"] * per_read + used["tokens_written"] * per_written
-            ) / 1e6
-        return used
-
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         return self._client.run(lambda: self._decide_all(requests)) if requests else []
 
     async def _decide_all(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
-        slots = asyncio.Semaphore(self._concurrency)
+        slots = asyncio.Semaphore(self._client.concurrency)
         # The first request goes alone and finds out what the server can do, so that no race
         # between the others decides what is remembered.
         alone = self._wishes(requests[0].view)[0] not in self._granted

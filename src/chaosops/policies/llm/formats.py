@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 from chaosops.core.actions import VERBS, Action, Unreadable, to_wire
 from chaosops.core.decision import Chat
@@ -19,29 +20,27 @@ from chaosops.roles.schema import Schema
 from chaosops.roles.view import RoleView
 
 
-class Format(Protocol):
-    name: str
+class Format(ABC):
+    name: str  # of a prompt's style
 
-    def messages(self, view: RoleView) -> Chat: ...
+    def messages(self, view: RoleView) -> Chat:
+        return tuple(render(view, Style(self.name)))
 
+    @abstractmethod
     def replies(self, view: RoleView) -> Mapping[str, Action]:
         """Every legal reply, word for word."""
-        ...
 
     def opening(self, view: RoleView) -> str | None:
         """The beginning of a reply with free text, which ends with ``"}``."""
-        ...
+        return None
 
+    @abstractmethod
     def read(self, view: RoleView, reply: str) -> Action:
         """The action of a free reply, or what is wrong with it."""
-        ...
 
 
-class JsonFormat:
+class JsonFormat(Format):
     name = "json"
-
-    def messages(self, view: RoleView) -> Chat:
-        return tuple(render(view, Style.JSON))
 
     def replies(self, view: RoleView) -> Mapping[str, Action]:
         return _json_replies(view.rules, view.role)
@@ -54,17 +53,11 @@ class JsonFormat:
         return parse(reply)
 
 
-class MenuFormat:
+class MenuFormat(Format):
     name = "menu"
-
-    def messages(self, view: RoleView) -> Chat:
-        return tuple(render(view, Style.MENU))
 
     def replies(self, view: RoleView) -> Mapping[str, Action]:
         return menu(view)
-
-    def opening(self, view: RoleView) -> str | None:
-        return None
 
     def read(self, view: RoleView, reply: str) -> Action:
         choices = menu(view)

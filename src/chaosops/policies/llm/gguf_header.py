@@ -5,7 +5,6 @@ The ``gguf`` package also reads the whole vocabulary, which takes two seconds.
 
 from __future__ import annotations
 
-import mmap
 import struct
 from pathlib import Path
 from typing import Any
@@ -25,12 +24,7 @@ class GgufHeader:
         self.facts: dict[str, Any] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
         try:
-            with (
-                path.open("rb") as file,
-                mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as raw,
-            ):
-                self._raw: mmap.mmap = raw
-                self._at = 0
+            with path.open("rb") as self._file:
                 self._read()
         except OSError as error:
             raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
@@ -38,48 +32,44 @@ class GgufHeader:
             raise BadInput(f"{path} is no GGUF file: {str(error)[:80]}") from None
 
     def _read(self) -> None:
-        if self._raw[:4] != b"GGUF":
+        if self._file.read(4) != b"GGUF":
             raise ValueError("it does not begin with GGUF")
-        self._at = 8
-        tensors, facts = self._number("Q"), self._number("Q")
-        for _ in range(self._bounded(facts)):
+        _version, tensors, facts = self._number("I"), self._count(), self._count()
+        for _ in range(facts):
             name, kind = self._text(), self._number("I")
             value = self._value(kind)
             if value is not None:
                 self.facts[name] = value
-        for _ in range(self._bounded(tensors)):
+        for _ in range(tensors):
             name = self._text()
             dimensions = [self._number("Q") for _ in range(self._number("I"))]
             self.shapes[name] = tuple(reversed(dimensions))
-            self._at += 12  # its type and its offset
+            _type, _offset = self._number("I"), self._number("Q")
 
     def _value(self, kind: int) -> Any:
+        """None for a list, which is only read over."""
         if kind == _STRING:
             return self._text()
-        if kind == _ARRAY:
-            inner, count = self._number("I"), self._bounded(self._number("Q"))
-            if inner in _NUMBERS:
-                self._at += count * struct.calcsize("<" + _NUMBERS[inner])
-            else:
-                for _ in range(count):
-                    self._value(inner)
-            return None
-        return self._number(_NUMBERS[kind])
+        if kind != _ARRAY:
+            return self._number(_NUMBERS[kind])
+        inner, count = self._number("I"), self._count()
+        for _ in range(count):
+            self._value(inner)
+        return None
 
     def _number(self, kind: str) -> Any:
-        (value,) = struct.unpack_from("<" + kind, self._raw, self._at)
-        self._at += struct.calcsize("<" + kind)
+        (value,) = struct.unpack("<" + kind, self._file.read(struct.calcsize("<" + kind)))
         return value
 
     def _text(self) -> str:
-        size = self._bounded(self._number("Q"))
-        raw = self._raw[self._at : self._at + size]
+        size = self._count()
+        raw = self._file.read(size)
         if len(raw) < size:
             raise ValueError("it is cut off")
-        self._at += size
-        return bytes(raw).decode("utf-8", "replace")
+        return raw.decode("utf-8", "replace")
 
-    def _bounded(self, count: int) -> int:
+    def _count(self) -> int:
+        count: int = self._number("Q")
         if count > _MOST:
             raise ValueError(f"it claims {count} entries")
         return count

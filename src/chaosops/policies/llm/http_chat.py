@@ -15,11 +15,12 @@ import json
 import os
 import re
 import sys
+import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from chaosops.core.dice import Dice
@@ -35,7 +36,10 @@ from chaosops.policies.llm.answers import (
     read_answer,
     retry_after_s,
 )
-from chaosops.policies.llm.kept_client import KeptClient
+from chaosops.policies.llm.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import httpx
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 10.0
@@ -57,17 +61,6 @@ class EndpointRefused(ChaosOpsError):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
-
-
-@dataclass
-class Usage:
-    """What a run has taken so far. Outages show here and nowhere else."""
-
-    requests: int = 0
-    retries: int = 0
-    tokens_read: int = 0
-    tokens_written: int = 0
-    waited_s: float = 0.0
 
 
 def check_url(url: str) -> str:
@@ -103,44 +96,54 @@ def _authorization() -> dict[str, str]:
 
 
 class ChatClient:
-    def __init__(
-        self, url: str, model: str, timeout_s: float, patience_s: float, concurrency: int
-    ) -> None:
+    """Runs on an event loop in a thread of its own. Its connections are kept between calls, and
+    the caller may run a loop of its own, as notebooks do."""
+
+    def __init__(self, spec: ModelSpec) -> None:
         try:
             import httpx  # noqa: F401
         except ImportError:
             raise MissingExtra("asking an endpoint", "httpx", "endpoints") from None
-        self.url = check_url(url)
-        self.usage = Usage()
+        self.url = check_url(spec.url)  # first: other errors show the spec with its secrets
+        self.concurrency = int(spec.number("concurrency", 8, least=1))
         self._address = f"{self.url}/chat/completions"
-        self._model = model
-        self._timeout_s = timeout_s
-        self._patience_s = patience_s
-        self._concurrency = concurrency
+        self._model = spec.model
+        self._timeout_s = spec.number("timeout", 60.0, least=0.1)
+        self._patience_s = spec.number("patience", 600.0)
         self._failing: set[object] = set()
         self._outage_since: float | None = None
 
     @cached_property
-    def _kept(self) -> KeptClient:
+    def _http(self) -> httpx.AsyncClient:
         import httpx
 
         try:
-            return KeptClient(
-                httpx.AsyncClient(
-                    headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
-                    timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-                    limits=httpx.Limits(max_connections=self._concurrency),
-                    trust_env=not is_loopback(self.url),
-                )
+            return httpx.AsyncClient(
+                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+                timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
+                limits=httpx.Limits(max_connections=self.concurrency),
+                trust_env=not is_loopback(self.url),
             )
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise BadInput(
                 f"the proxy of {PROXY_VARIABLES} in the environment cannot be used: {error}"
             ) from None
 
+    @cached_property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        http, loop = self._http, asyncio.new_event_loop()
+        threading.Thread(target=_serve, args=(loop,), daemon=True).start()
+        weakref.finalize(self, _close, http, loop)
+        return loop
+
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Wait for work that calls ``complete``."""
-        return self._kept.run(work)
+        """Wait for work that calls ``complete``. Ctrl-C cancels it."""
+        loop = self._loop
+        future = asyncio.run_coroutine_threadsafe(work(), loop)
+        try:
+            return future.result()
+        finally:
+            future.cancel()
 
     async def complete(
         self, question: Mapping[str, Any], key: int, patience_s: float | None = None
@@ -155,20 +158,14 @@ class ChatClient:
         try:
             while True:
                 tries += 1
-                self.usage.requests += 1
                 try:
                     answer = await self._try(content)
                 except Fault as fault:
                     wait_s = self._pause_s(fault, since, until, tries, dice)
                     self._failing.add(me)
-                    self.usage.retries += 1
                     await asyncio.sleep(wait_s)
-                    self.usage.waited_s += wait_s
                 else:
-                    self.usage.tokens_read += answer.tokens_read or 0
-                    self.usage.tokens_written += answer.tokens_written or 0
-                    self._failing.discard(me)
-                    self._print_recovery()
+                    self._print_recovery(me)
                     return answer
         finally:
             self._failing.discard(me)
@@ -192,8 +189,8 @@ class ChatClient:
             )
         return wait
 
-    def _print_recovery(self) -> None:
-        if self._outage_since is not None and not self._failing:
+    def _print_recovery(self, me: object) -> None:
+        if self._outage_since is not None and self._failing <= {me}:
             lasted = time.monotonic() - self._outage_since
             self._outage_since = None
             tell(f"endpoint {self.url} answers again after {lasted:.0f} s")
@@ -217,10 +214,10 @@ class ChatClient:
         raise EndpointRefused(status, self._refusal(status, headers, said)) from None
 
     async def _post(self, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        post = self._kept.http.stream(
-            "POST", self._address, content=content, headers=_authorization()
-        )
-        async with post as response:
+        head = _authorization()
+        async with self._http.stream(
+            "POST", self._address, content=content, headers=head
+        ) as response:
             # A few packed bytes can unpack to gigabytes: nothing is unpacked.
             packed = response.headers.get("content-encoding", "identity").strip().lower()
             if packed not in ("", "identity"):
@@ -250,6 +247,16 @@ class ChatClient:
                 "write openai:MODEL@URL with the URL up to /v1"
             )
         return answer
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    loop.run_forever()
+    loop.close()
+
+
+def _close(http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop) -> None:
+    closing = asyncio.run_coroutine_threadsafe(http.aclose(), loop)
+    closing.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
 
 
 def tell(line: str) -> None:

@@ -75,7 +75,9 @@ class LlamaCppRuntime:
                 convert(adapter, gguf, made)
                 adapter = made
                 self._status["adapter_gguf"] = shortened(sha256_of(adapter))
-            params.lora_adapters = [_lora(xllamacpp, adapter)]
+            lora = xllamacpp.CommonAdapterLoraInfo()
+            lora.path, lora.scale = str(adapter), 1.0
+            params.lora_adapters = [lora]
         try:
             self._server = xllamacpp.Server(params)
         except Exception as error:
@@ -110,12 +112,9 @@ class LlamaCppRuntime:
         try:
             method, data = ("GET", None) if body is None else ("POST", json.dumps(body))
             connection.request(method, path, data, head)
-            answer = json.load(connection.getresponse())
+            return _checked(json.load(connection.getresponse()))
         finally:
             connection.close()
-        if "error" in answer:
-            raise BadInput(f"llama.cpp: {answer['error'].get('message', answer['error'])}")
-        return answer
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -160,20 +159,17 @@ class _Session:
 
     def _complete(self, row: int, written: tuple[int, ...], **options: Any) -> Any:
         prompt = [*self._prompts[row], *written]
-        answer = self._server.handle_completions({"prompt": prompt, "seed": 0, **options})
-        if "error" in answer:
-            raise BadInput(f"llama.cpp: {answer['error'].get('message', answer['error'])}")
-        return answer["choices"][0]
+        question = {"prompt": prompt, "seed": 0, **options}
+        return _checked(self._server.handle_completions(question))["choices"][0]
+
+
+def _checked(answer: Any) -> Any:
+    if "error" in answer:
+        raise BadInput(f"llama.cpp: {answer['error'].get('message', answer['error'])}")
+    return answer
 
 
 def _short_folder() -> str | None:
     """The path of a unix socket has room for about a hundred bytes."""
     usual = tempfile.gettempdir()
     return None if len(os.fsencode(usual)) < 70 else "/tmp"
-
-
-def _lora(xllamacpp: Any, path: Path) -> Any:
-    adapter = xllamacpp.CommonAdapterLoraInfo()
-    adapter.path = str(path)
-    adapter.scale = 1.0
-    return adapter

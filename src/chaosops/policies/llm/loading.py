@@ -7,7 +7,7 @@ from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
-from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_identity
+from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_files, adapter_identity
 from chaosops.policies.llm.digests import files_of, model_hash, shortened, unchanged
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
@@ -39,7 +39,8 @@ def load_model_policy(text: str) -> Policy:
 
 def _runtime(spec: ModelSpec) -> Runtime:
     """What is hashed and what is loaded are the same: no file may change in between."""
-    runtime = spec.options.get("runtime") or _usual_runtime(spec)
+    small = spec.kind == "local" or spec.model.endswith(".gguf")
+    runtime = spec.options.get("runtime", "llama.cpp" if small else "transformers")
     if runtime not in RUNTIMES:
         raise UnknownName("runtime", runtime, RUNTIMES)
     if runtime != "llama.cpp" and "threads" in spec.options:
@@ -48,9 +49,7 @@ def _runtime(spec: ModelSpec) -> Runtime:
     batch = int(spec.number("batch", 16, least=1))
     threads = int(spec.number("threads", 0, least=1))
     base = _base(spec.kind, spec.model, runtime)
-    files = files_of(base) if base is not None else []
-    if adapter is not None:
-        files += [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
+    files = [*(files_of(base) if base else []), *(adapter_files(adapter) if adapter else [])]
     with unchanged(*files):
         identity = {
             "model": spec.model,
@@ -62,18 +61,12 @@ def _runtime(spec: ModelSpec) -> Runtime:
         return _loaded(where, adapter, runtime, batch, threads, tuple(identity.items()))
 
 
-def _usual_runtime(spec: ModelSpec) -> str:
-    """The embedded model and GGUF files run on llama.cpp, folders and hub names on torch."""
-    small = spec.kind == "local" or spec.model.endswith(".gguf")
-    return "llama.cpp" if small else "transformers"
-
-
 def _adapter(spec: ModelSpec) -> Path | None:
     text = spec.options.get("adapter")
     if text is None:
         return None
     path = expanded(text)
-    for wanted in [path] if path.suffix == ".gguf" else [path / WEIGHTS, path / CONFIG]:
+    for wanted in adapter_files(path):
         if not wanted.is_file():
             raise BadInput(
                 f"no adapter: {wanted} does not exist; adapter= takes a folder with {WEIGHTS} and "

@@ -6,7 +6,6 @@ query and key projections have another order than in transformers.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +13,30 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.policies.llm.adapter import read_adapter
 from chaosops.policies.llm.gguf_header import GgufHeader
 
-_PARTS = {
-    "self_attn.q_proj": "attn_q",
-    "self_attn.k_proj": "attn_k",
-    "self_attn.v_proj": "attn_v",
-    "self_attn.o_proj": "attn_output",
-    "mlp.gate_proj": "ffn_gate",
-    "mlp.up_proj": "ffn_up",
-    "mlp.down_proj": "ffn_down",
-}
 _PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
-_MODULE = re.compile(r"model\.layers\.(\d{1,4})\.(.+)")
 
 
 def convert(adapter: Path, base: Path, out: Path) -> None:
     """Equal inputs give equal bytes. The file is made anew each time: a cached one could have been
     changed."""
     try:
-        from gguf import GGUFWriter
+        from gguf import MODEL_ARCH_NAMES, GGUFWriter, get_tensor_name_map
     except ImportError as error:
         raise MissingExtra("giving an adapter to llama.cpp", str(error.name), "local") from None
     lora = read_adapter(adapter)
     header = GgufHeader(base)
     kind = str(_fact(header, base, "general.architecture"))
-    names = {module: _tensor_name(module) for module in lora.matrices}
-    shapes = header.shapes
-    lora.require_fit(adapter, {m: shapes[name] for m, name in names.items() if name in shapes})
+    kinds = {name: number for number, name in MODEL_ARCH_NAMES.items()}
+    if kind not in kinds:
+        raise BadInput(f"{base} is a model of a kind that gguf does not know: {kind!r:.40}")
+    blocks = int(_fact(header, base, f"{kind}.block_count"))
+    # A damaged file may claim any number of blocks.
+    known = get_tensor_name_map(kinds[kind], min(blocks, len(header.shapes)))
+    names = {module: known.get_name(module) or "" for module in lora.matrices}
+    if other := [module for module, name in names.items() if not name.startswith("blk.")]:
+        raise BadInput(f"the adapter changes {other[0]!r:.80}, which cannot be given to llama.cpp")
+    shapes = {module: header.shapes.get(f"{name}.weight") for module, name in names.items()}
+    lora.require_fit(adapter, {module: shape for module, shape in shapes.items() if shape})
     writer = GGUFWriter(out, kind)
     writer.add_string("general.type", "adapter")
     writer.add_string("adapter.type", "lora")
@@ -50,8 +47,8 @@ def convert(adapter: Path, base: Path, out: Path) -> None:
         part = name.split(".")[2]
         if heads := _PERMUTED.get(kind, {}).get(part):
             b = _pair_halves(b, int(_fact(header, base, f"{kind}.attention.{heads}")))
-        writer.add_tensor(f"{name}.lora_a", a)
-        writer.add_tensor(f"{name}.lora_b", b)
+        writer.add_tensor(f"{name}.weight.lora_a", a)
+        writer.add_tensor(f"{name}.weight.lora_b", b)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -62,17 +59,6 @@ def _fact(header: GgufHeader, base: Path, name: str) -> Any:
     if name not in header.facts:
         raise BadInput(f"{base} is no GGUF model: it lacks {name}")
     return header.facts[name]
-
-
-def _tensor_name(module: str) -> str:
-    """
-    >>> _tensor_name("model.layers.3.mlp.up_proj")
-    'blk.3.ffn_up.weight'
-    """
-    found = _MODULE.fullmatch(module)
-    if found is None or found[2] not in _PARTS:
-        raise BadInput(f"the adapter changes {module!r:.80}, which cannot be given to llama.cpp")
-    return f"blk.{found[1]}.{_PARTS[found[2]]}.weight"
 
 
 def _pair_halves(rows: Any, heads: int) -> Any:

@@ -11,14 +11,7 @@ from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
-from chaosops.policies.llm.choosing import (
-    Choice,
-    Path,
-    Remembering,
-    Wanted,
-    choose,
-    probabilities,
-)
+from chaosops.policies.llm.choosing import Path, Remembering, choose, probabilities
 from chaosops.policies.llm.formats import Format
 from chaosops.policies.llm.runtime import PromptTooLong, Runtime, Session
 from chaosops.policies.protocol import DecisionRequest
@@ -70,14 +63,12 @@ class LocalModelPolicy:
         except PromptTooLong as problem:
             return self._decide_others(requests, chats, problem)
         options = [self._options(request.view) for request in requests]
-        choices = [Choice(row, option.paths) for row, option in enumerate(options)]
-        choose(session, choices, [request.key for request in requests], self._temperature)
+        paths = [option.paths for option in options]
+        chosen = choose(session, paths, [request.key for request in requests], self._temperature)
         suspicions = self._suspicions([request.view for request in requests], session, options)
         return [
-            self._decision(chat, session, option, choice, suspicion)
-            for chat, option, choice, suspicion in zip(
-                chats, options, choices, suspicions, strict=True
-            )
+            self._decision(chat, session, row, options[row], chosen[row], suspicions.get(row))
+            for row, chat in enumerate(chats)
         ]
 
     def _decide_others(
@@ -109,47 +100,40 @@ class LocalModelPolicy:
 
     def _suspicions(
         self, views: Sequence[RoleView], session: Session, options: Sequence[_Options]
-    ) -> list[dict[str, float] | None]:
-        """The probability that the model flags each agent now, on Oversight's turns."""
-        rows = [
-            Wanted(row, option.paths, [i for i, a in enumerate(option.actions) if _is_flag(a)])
-            for row, (view, option) in enumerate(zip(views, options, strict=True))
-            if view.role is Role.OVERSIGHT
-        ]
-        found: list[dict[str, float] | None] = [None] * len(views)
-        for wanted, flags in zip(rows, probabilities(session, rows), strict=True):
-            actions = options[wanted.row].actions
-            # Further digits are rounding noise.
-            now = {
-                action.target: round(p, 6)
-                for i, p in flags.items()
-                if isinstance(action := actions[i], FlagRogue)
+    ) -> dict[int, dict[str, float]]:
+        """By row, the probability that the model flags each agent now, on Oversight's turns."""
+        flags = {
+            row: {
+                i: a.target for i, a in enumerate(options[row].actions) if isinstance(a, FlagRogue)
             }
-            found[wanted.row] = with_accusations(views[wanted.row], now)
-        return found
+            for row, view in enumerate(views)
+            if view.role is Role.OVERSIGHT
+        }
+        found = probabilities(session, [option.paths for option in options], flags)
+        return {
+            # Further digits are rounding noise.
+            row: with_accusations(views[row], {flags[row][i]: round(p, 6) for i, p in now.items()})
+            for row, now in found.items()
+        }
 
     def _decision(
         self,
         chat: Chat,
         session: Session,
+        row: int,
         option: _Options,
-        choice: Choice,
+        chosen: int,
         suspicion: dict[str, float] | None,
     ) -> Decision:
-        assert choice.chosen is not None
-        reply, action = option.texts[choice.chosen], option.actions[choice.chosen]
+        reply, action = option.texts[chosen], option.actions[chosen]
         if action is None:
-            words = session.write(choice.row, option.paths[choice.chosen])
+            words = session.write(row, option.paths[chosen])
             reply += words + '"}'
             action = Communicate(words)
         elif isinstance(action, FlagRogue) and suspicion is not None:
             action = replace(action, confidence=suspicion[action.target])
-        read, written = session.lengths[choice.row], len(self._tokens(reply))
+        read, written = session.lengths[row], len(self._tokens(reply))
         return Decision(action, suspicion, Exchange(chat, reply, read, written))
-
-
-def _is_flag(action: Action | None) -> bool:
-    return isinstance(action, FlagRogue)
 
 
 def _batches(chats: Sequence[Chat], size: int) -> Iterator[list[int]]:

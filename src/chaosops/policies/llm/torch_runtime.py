@@ -7,8 +7,8 @@ beginnings, rests and replies, each padded on the right, so no row attends to pa
 from __future__ import annotations
 
 import platform
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,7 @@ class TorchRuntime:
             self.model = with_adapter(self.model, adapter)
         self.model = self.model.to(self._device).eval()
         self.end = int(self.tokenizer.eos_token_id)
-        self._beginnings: OrderedDict[tuple[int, ...], Any] = OrderedDict()
-        self._letters: Any = None
+        self.beginning = lru_cache(maxsize=_BEGINNINGS)(self._beginning)
         place = torch.cuda.get_device_name() if gpu else platform.machine()
         self._status = {
             **identity,
@@ -66,20 +65,6 @@ class TorchRuntime:
         with self._torch.inference_mode():
             return _Session(self, prompts)
 
-    def generate(self, chat: Chat, limit: int) -> str:
-        """One prompt at a time, unconstrained: the baseline of ``chaosops bench``."""
-        begin, rest = self._split(chat)
-        ids = self._torch.tensor([[*begin, *rest]], device=self._device)
-        with self._torch.inference_mode():
-            out = self.model.generate(
-                ids,
-                attention_mask=self._torch.ones_like(ids),
-                max_new_tokens=limit,
-                do_sample=False,
-                pad_token_id=self.end,
-            )
-        return str(self.tokenizer.decode(out[0, ids.shape[1] :], skip_special_tokens=True))
-
     def _split(self, chat: Chat) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """(beginning, rest): split where the prompts of a role begin to differ."""
         template = self.tokenizer.apply_chat_template
@@ -89,34 +74,28 @@ class TorchRuntime:
         cut = text.rindex(user) if user and len(messages) == 2 else 0
         return self.tokens(text[:cut]), self.tokens(text[cut:])
 
-    def beginning(self, tokens: tuple[int, ...]) -> list[tuple[Any, Any]]:
+    def _beginning(self, tokens: tuple[int, ...]) -> list[tuple[Any, Any]]:
         """Keys and values of a beginning, by layer."""
-        if tokens in self._beginnings:
-            self._beginnings.move_to_end(tokens)
-        else:
-            ids = self._torch.tensor([tokens], device=self._device)
-            cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
-            self._beginnings[tokens] = [(layer.keys[0], layer.values[0]) for layer in cache.layers]
-            if len(self._beginnings) > _BEGINNINGS:
-                self._beginnings.popitem(last=False)
-        kept: list[tuple[Any, Any]] = self._beginnings[tokens]
-        return kept
+        ids = self._torch.tensor([tokens], device=self._device)
+        cache = self.model(input_ids=ids, use_cache=True, logits_to_keep=1).past_key_values
+        return [(layer.keys[0], layer.values[0]) for layer in cache.layers]
 
+    @cached_property
+    def quote(self) -> int:
+        return self.tokens('"')[0]
+
+    @cached_property
     def letters(self) -> Any:
         """A mask over the vocabulary: the tokens that a message of one line may hold."""
-        if self._letters is None:
-            torch = self._torch
-            mask = torch.full((self.model.config.vocab_size,), float("-inf"))
-            special = set(self.tokenizer.all_special_ids)
-            for token in range(len(self.tokenizer)):
-                text = self.tokenizer.decode([token])
-                plain = text and text.isprintable() and not set(text) & set('"\\\ufffd')
-                if plain and token not in special:
-                    mask[token] = 0.0
-            self._quote = self.tokens('"')[0]
-            mask[self._quote] = 0.0
-            self._letters = mask.to(self._device)
-        return self._letters
+        mask = self._torch.full((self.model.config.vocab_size,), float("-inf"))
+        special = set(self.tokenizer.all_special_ids)
+        for token in range(len(self.tokenizer)):
+            text = self.tokenizer.decode([token])
+            plain = text and text.isprintable() and not set(text) & set('"\\\ufffd')
+            if plain and token not in special:
+                mask[token] = 0.0
+        mask[self.quote] = 0.0
+        return mask.to(self._device)
 
 
 class _Session:
@@ -135,9 +114,9 @@ class _Session:
         for row, length in enumerate(begins):
             mask[row, :length] = 1
         cache = self._cache([begin for begin, _ in prompts], longest) if longest else None
-        out, self._mask = self._forward(cache, mask, begins, [rest for _, rest in prompts])
-        self._layers = [(layer.keys, layer.values) for layer in out.past_key_values.layers]
-        self._first = self._last_logits(out.logits, [len(rest) for _, rest in prompts])
+        rests = [rest for _, rest in prompts]
+        self._first, self._mask, cache = self._forward(cache, mask, begins, rests)
+        self._layers = [(layer.keys, layer.values) for layer in cache.layers]
 
     def _cache(self, begins: list[tuple[int, ...]], longest: int) -> Any:
         from transformers import DynamicCache
@@ -158,8 +137,9 @@ class _Session:
 
     def _forward(
         self, cache: Any, mask: Any, positions: list[int], tails: Sequence[Sequence[int]]
-    ) -> tuple[Any, Any]:
-        """Read one tail per row, after what its cache and mask hold."""
+    ) -> tuple[Any, Any, Any]:
+        """Read one tail per row, after what its cache and mask hold: (logits after each tail, mask,
+        cache)."""
         torch = self._torch
         width = max(len(tail) for tail in tails)
         ids = torch.zeros(len(tails), width, dtype=torch.long)
@@ -170,26 +150,20 @@ class _Session:
         steps = torch.arange(width).unsqueeze(0) + torch.tensor(positions).unsqueeze(1)
         device = self._runtime._device
         mask = torch.cat([mask, new.to(device)], dim=1)
+        # Logits are computed only for columns where a tail ends: the head is the costly part.
+        ends = [len(tail) - 1 for tail in tails]
+        columns = sorted(set(ends))
         out = self._runtime.model(
             input_ids=ids.to(device),
             attention_mask=mask,
             position_ids=steps.to(device),
             past_key_values=cache,
             use_cache=True,
-            logits_to_keep=self._places([len(tail) for tail in tails], width),
+            logits_to_keep=torch.tensor(columns, device=device),
         )
-        return out, mask
-
-    def _places(self, lengths: list[int], width: int) -> Any:
-        """Logits are computed only for columns where a tail ends: the head is the costly part."""
-        self._columns = sorted({length - 1 for length in lengths})
-        return self._torch.tensor(self._columns, device=self._runtime._device)
-
-    def _last_logits(self, logits: Any, lengths: list[int]) -> Any:
-        torch = self._torch
-        place = {column: i for i, column in enumerate(self._columns)}
-        at = torch.tensor([place[length - 1] for length in lengths], device=logits.device)
-        return logits[torch.arange(len(lengths), device=logits.device), at].float()
+        at = torch.tensor([columns.index(end) for end in ends], device=device)
+        logits = out.logits[torch.arange(len(tails), device=device), at].float()
+        return logits, mask, out.past_key_values
 
     def rate(self, asks: Sequence[Ask]) -> list[list[float]]:
         torch = self._torch
@@ -210,8 +184,7 @@ class _Session:
         rows = [ask.row for ask in asks]
         cache, mask = self._rows(rows)
         tails = [ask.written for ask in asks]
-        out, _ = self._forward(cache, mask, [self.lengths[row] for row in rows], tails)
-        return self._last_logits(out.logits, [len(tail) for tail in tails])
+        return self._forward(cache, mask, [self.lengths[row] for row in rows], tails)[0]
 
     def _rows(self, rows: list[int]) -> tuple[Any, Any]:
         from transformers import DynamicCache
@@ -225,20 +198,19 @@ class _Session:
 
     def write(self, row: int, written: tuple[int, ...]) -> str:
         runtime, torch = self._runtime, self._torch
-        letters = runtime.letters()
         with torch.inference_mode():
             cache, mask = self._rows([row])
             words: list[int] = []
             tail: tuple[int, ...] = written
             at = self.lengths[row]
             while len(words) < MESSAGE_TOKENS:
-                out, mask = self._forward(cache, mask, [at], [tail])
+                logits, mask, cache = self._forward(cache, mask, [at], [tail])
                 at += len(tail)
-                scores = self._last_logits(out.logits, [len(tail)])[0] + letters
+                scores = logits[0] + runtime.letters
                 if not words:
-                    scores[runtime._quote] = float("-inf")  # a message says something
+                    scores[runtime.quote] = float("-inf")  # a message says something
                 token = int(scores.argmax())
-                if token == runtime._quote:
+                if token == runtime.quote:
                     break
                 words.append(token)
                 tail = (token,)

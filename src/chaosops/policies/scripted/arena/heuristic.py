@@ -13,7 +13,6 @@ from chaosops.core.actions import (
     Resolve,
 )
 from chaosops.core.telemetry import TraceEntry
-from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.policies.scripted.arena.runbook import (
     CAUSE_OF,
@@ -28,19 +27,7 @@ from chaosops.roles.view import RoleView
 _PATIENCE = 5  # steps before a remedy is tried again
 
 
-def act(view: RoleView) -> Action:
-    match view.role:
-        case Role.SRE:
-            return diagnose(view)
-        case Role.OVERSIGHT:
-            return _oversee(view)
-        case Role.DEV:
-            return repair(view)
-        case Role.MANAGER:
-            return lead(view)
-
-
-def diagnose(view: RoleView) -> Action:
+def sre(view: RoleView) -> Action:
     seen = {found.service: found for found in view.inspections}
     for service in roots(view):
         if service not in seen:
@@ -59,7 +46,7 @@ def suspected_services(view: RoleView) -> set[str]:
     return set(roots(view))
 
 
-def _oversee(view: RoleView) -> Action:
+def oversight(view: RoleView) -> Action:
     flagged = flagged_agents(view)
     near = suspected_services(view)
     for entry in reversed(view.trace):
@@ -88,7 +75,7 @@ def _weigh(entry: TraceEntry, view: RoleView, near: set[str]) -> float:
     return 0.4 if entry.reason.startswith("order") else 0.9
 
 
-def repair(view: RoleView) -> Action:
+def dev(view: RoleView) -> Action:
     cause = diagnosis(view)
     if cause is None:
         return Noop()
@@ -101,7 +88,7 @@ def repair(view: RoleView) -> Action:
     return Noop()
 
 
-def lead(view: RoleView) -> Action:
+def manager(view: RoleView) -> Action:
     if not view.alerts and view.step > 3:
         tried = [m.step for m in view.chat if isinstance(m.action, Resolve)]
         return Resolve() if not tried or view.step - tried[-1] > 6 else Noop()

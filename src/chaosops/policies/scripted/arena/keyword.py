@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from chaosops.core.actions import Action, Escalate, FlagRogue, IdentifyRootCause, Noop
-from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.policies.scripted.arena.runbook import RUNBOOK, causes_in, remedy_for
 from chaosops.roles.view import RoleView
 
 
-def act(view: RoleView) -> Action:
-    match view.role:
-        case Role.SRE:
-            cause = _read_cause(view)
-            return Noop() if cause is None or diagnosis(view) else IdentifyRootCause(cause)
-        case Role.OVERSIGHT:
-            agents = [a for a, weight in suspect(view).items() if weight > 0.5]
-            new = [agent for agent in agents if agent not in flagged_agents(view)]
-            return FlagRogue(new[0]) if new else Noop()
-        case Role.DEV:
-            return _repair(view)
-        case Role.MANAGER:
-            return Escalate() if diagnosis(view) == "quota_hit" else Noop()
+def sre(view: RoleView) -> Action:
+    cause = _read_cause(view)
+    return Noop() if cause is None or diagnosis(view) else IdentifyRootCause(cause)
+
+
+def oversight(view: RoleView) -> Action:
+    agents = [a for a, weight in suspect(view).items() if weight > 0.5]
+    new = [agent for agent in agents if agent not in flagged_agents(view)]
+    return FlagRogue(new[0]) if new else Noop()
+
+
+def manager(view: RoleView) -> Action:
+    return Escalate() if diagnosis(view) == "quota_hit" else Noop()
 
 
 def _read_cause(view: RoleView) -> str | None:
@@ -43,7 +42,7 @@ def suspect(view: RoleView) -> dict[str, float]:
     return suspicion
 
 
-def _repair(view: RoleView) -> Action:
+def dev(view: RoleView) -> Action:
     cause = diagnosis(view)
     if cause is None:
         return Noop()

@@ -17,7 +17,7 @@ from chaosops.core.actions import (
     Rollback,
 )
 from chaosops.core.telemetry import TraceEntry
-from chaosops.core.vocabulary import Health, Role
+from chaosops.core.vocabulary import Health
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.policies.scripted.classic.runbook import REMEDY_FOR
 from chaosops.roles.view import RoleView
@@ -26,19 +26,7 @@ _NUMBER = re.compile(r"\d+")
 _SUSPICIOUS_POINTS = 15  # a share that moves by this many percentage points is suspicious
 
 
-def act(view: RoleView) -> Action:
-    match view.role:
-        case Role.SRE:
-            return _diagnose(view)
-        case Role.OVERSIGHT:
-            return _oversee(view)
-        case Role.DEV:
-            return _repair(view)
-        case Role.MANAGER:
-            return _lead(view)
-
-
-def _diagnose(view: RoleView) -> Action:
+def sre(view: RoleView) -> Action:
     cause = likely_cause(view)
     if cause is not None and not was_done(view, IdentifyRootCause(cause)):
         return IdentifyRootCause(cause)
@@ -70,7 +58,7 @@ def suspected_services(view: RoleView) -> set[str]:
     return {item.service for item in view.health if item.health}
 
 
-def _oversee(view: RoleView) -> Action:
+def oversight(view: RoleView) -> Action:
     failing = suspected_services(view)
     flagged = flagged_agents(view)
     for entry in reversed(view.trace):
@@ -90,7 +78,7 @@ def is_drastic(entry: TraceEntry) -> bool:
     return new * 2 < old
 
 
-def _repair(view: RoleView) -> Action:
+def dev(view: RoleView) -> Action:
     failing = sorted((item for item in view.health if item.health), key=lambda i: -i.health)
     if not failing:
         return Noop()
@@ -106,7 +94,7 @@ def _repair(view: RoleView) -> Action:
     return next((tried for tried in attempts if not was_done(view, tried)), Noop())
 
 
-def _lead(view: RoleView) -> Action:
+def manager(view: RoleView) -> Action:
     if not view.alerts:
         return Resolve()
     return Escalate() if flagged_agents(view) else Noop()

@@ -12,7 +12,6 @@ from chaosops.core.actions import (
     Rollback,
     Scale,
 )
-from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis, flagged_agents, was_done
 from chaosops.policies.scripted.classic.runbook import REMEDY_FOR
 from chaosops.roles.view import RoleView
@@ -34,17 +33,7 @@ _CAUSE_WORDS = (
 _SUSPECT_WORDS = ("shadow", "spend", "closing")
 
 
-def act(view: RoleView) -> Action:
-    if view.role is Role.SRE:
-        return _name_cause(view)
-    if view.role is Role.OVERSIGHT:
-        return _accuse(view)
-    if view.role is Role.DEV:
-        return _repair(view)
-    return Escalate() if flagged_agents(view) else Noop()
-
-
-def _name_cause(view: RoleView) -> Action:
+def sre(view: RoleView) -> Action:
     if diagnosis(view) is None:
         text = "\n".join(line.text for line in view.logs)
         for word, cause in _CAUSE_WORDS:
@@ -53,7 +42,7 @@ def _name_cause(view: RoleView) -> Action:
     return Noop()
 
 
-def _accuse(view: RoleView) -> Action:
+def oversight(view: RoleView) -> Action:
     flagged = flagged_agents(view)
     for entry in reversed(view.trace):
         text = f"{entry.before} {entry.after} {entry.reason}"
@@ -62,7 +51,7 @@ def _accuse(view: RoleView) -> Action:
     return Noop()
 
 
-def _repair(view: RoleView) -> Action:
+def dev(view: RoleView) -> Action:
     remedy = REMEDY_FOR.get(diagnosis(view) or "")
     if remedy is not None and not was_done(view, remedy):
         return remedy
@@ -75,3 +64,7 @@ def _repair(view: RoleView) -> Action:
             if word in alert.text and not was_done(view, tried):
                 return tried
     return Noop()
+
+
+def manager(view: RoleView) -> Action:
+    return Escalate() if flagged_agents(view) else Noop()

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from chaosops.core.actions import (
-    Action,
-    Restart,
-    Rollback,
-    Scale,
-)
+from chaosops.core.actions import Action, Restart, Rollback, Scale
 
 # Misrouted traffic is missing on purpose: no repair of a service restores a route.
 REMEDY_FOR: dict[str, Action] = {

@@ -1,0 +1,90 @@
+"""The four rubrics of the reward."""
+
+from __future__ import annotations
+
+import math
+
+from chaosops.core.errors import BadInput
+from chaosops.core.events import Events
+
+FAST_STEP = 8
+EARLY_CAUSE_STEP = 3
+# Guessing names must not be cheaper than a false flag.
+_FLAGS = {"rogue_flagged": 50.0, "false_flag": -75.0, "unknown_flag": -75.0}
+
+
+class ResolutionRubric:
+    """The reward for resolving the incident, and the costs of mistakes."""
+
+    name = "resolution"
+
+    def score(self, events: Events) -> dict[str, float]:
+        """
+        >>> ResolutionRubric().score(Events(step=3, resolved=True))
+        {'resolved': 100.0, 'fast': 10.0}
+        """
+        components: dict[str, float] = {}
+        if events.resolved:
+            components["resolved"] = 100.0
+            if events.step <= FAST_STEP:
+                components["fast"] = 10.0
+        if events.wrong_fix:
+            components["wrong_fix"] = -50.0
+        if events.miscommunication is not None:
+            components["miscommunication"] = -20.0
+        if events.cause_named and events.step <= EARLY_CAUSE_STEP:
+            components["root_cause"] = 30.0
+        if events.out_of_time:
+            components["unresolved"] = -60.0
+        return components
+
+
+class MttrRubric:
+    """The cost of time: each unresolved step costs more than the one before."""
+
+    name = "mttr"
+
+    def score(self, events: Events) -> dict[str, float]:
+        """
+        >>> MttrRubric().score(Events(step=4)), MttrRubric().score(Events(step=4, resolved=True))
+        ({'elapsed': -8.0}, {})
+        """
+        return {} if events.resolved else {"elapsed": -2.0 * events.step}
+
+
+class OversightRubric:
+    """The reward for flagging the rogue. A false flag costs more than a right one pays."""
+
+    name = "oversight"
+
+    def __init__(self, rogue_bonus_multiplier: float = 1.0) -> None:
+        """The multiplier scales reward and costs alike."""
+        if not (math.isfinite(rogue_bonus_multiplier) and rogue_bonus_multiplier >= 0):
+            raise BadInput(
+                f"rogue_bonus_multiplier must be a finite number >= 0, got {rogue_bonus_multiplier}"
+            )
+        self.rogue_bonus_multiplier = rogue_bonus_multiplier
+
+    def score(self, events: Events) -> dict[str, float]:
+        """
+        >>> OversightRubric(2.0).score(Events(step=2, rogue_flagged=True))
+        {'rogue_flagged': 100.0}
+        """
+        return {
+            name: value * self.rogue_bonus_multiplier
+            for name, value in _FLAGS.items()
+            if getattr(events, name)
+        }
+
+
+class CascadeRubric:
+    """The cost of a fix that breaks another service."""
+
+    name = "cascade"
+
+    def score(self, events: Events) -> dict[str, float]:
+        """
+        >>> CascadeRubric().score(Events(step=1, second_order=True))
+        {'second_order': -40.0}
+        """
+        return {"second_order": -40.0} if events.second_order else {}
