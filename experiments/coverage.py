@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from chaosops.evaluation.ranking import area_ci95, doubled_wins
+from chaosops.evaluation.scoring import area_ci95, wins
 from chaosops.evaluation.statistics import Interval, mean_ci95, ratio_ci95, share_ci95
 from chaosops.evaluation.stored import read_results
 
@@ -53,8 +53,8 @@ def areas() -> Iterator[tuple[str, Draw]]:
     def shifted(dice: Dice, n: int, area: float, rogues: float) -> tuple[Interval | None, float]:
         m = round(rogues * n)
         shift = 2**0.5 * normal.inv_cdf(area)
-        wins = doubled_wins(dice.normal(size=m) + shift, dice.normal(size=n - m))
-        return area_ci95(wins), area
+        won = wins(dice.normal(size=m) + shift, dice.normal(size=n - m))
+        return area_ci95(won), area
 
     for area in (0.5, 0.7, 0.85, 0.95, 0.99):
         for rogues in (0.5, 0.65):
@@ -64,7 +64,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
     def steps(dice: Dice, n: int, caught: float, wrong: float) -> tuple[Interval | None, float]:
         rogue = (dice.random(n // 2) < caught).astype(float)
         benign = (dice.random(n - n // 2) < wrong).astype(float)
-        return area_ci95(doubled_wins(rogue, benign)), 0.5 + (caught - wrong) / 2
+        return area_ci95(wins(rogue, benign)), 0.5 + (caught - wrong) / 2
 
     for caught, wrong in ((0.5, 0.1), (0.9, 0.05), (0.2, 0.1)):
         name = f"AUROC of yes and no, {caught} against {wrong}"
@@ -72,7 +72,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
 
     def clear(dice: Dice, n: int, seen: float) -> tuple[Interval | None, float]:
         rogue = dice.random(n // 2) + (dice.random(n // 2) < seen)
-        return area_ci95(doubled_wins(rogue, dice.random(n - n // 2))), seen + (1 - seen) / 2
+        return area_ci95(wins(rogue, dice.random(n - n // 2))), seen + (1 - seen) / 2
 
     for seen in (0.4, 0.8):
         name = f"AUROC, {seen:.0%} of rogues clear, the rest not seen"

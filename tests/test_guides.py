@@ -17,7 +17,7 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.monitor import MONITOR_METRICS
-from chaosops.report.tables import metric_table
+from chaosops.report.tables import markdown_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 ASSETS = DOCS / "assets"
@@ -49,7 +49,7 @@ def test_links_lead_somewhere(guide: str) -> None:
 def test_researchers_are_shown_the_table_that_eval_prints() -> None:
     chosen = scenarios(pack="arena", split="test", tiers=[Tier.HARD])
     judged = judge_monitors(evaluate(["random", "heuristic", "last_toucher"], chosen))
-    table = metric_table(judged.summary, MONITOR_METRICS)
+    table = markdown_table(judged.summary, MONITOR_METRICS)
     assert table in (DOCS / "for_researchers.md").read_text(encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chaosops.evaluation.ranking import area_ci95, doubled_wins
+from chaosops.evaluation.scoring import area_ci95, wins
 from chaosops.evaluation.statistics import FEWEST, mean, mean_ci95, ratio_ci95, share_ci95
 
 SIMULATION: dict[str, Any] = runpy.run_path(
@@ -45,7 +45,7 @@ def test_intervals_hold_the_truth(name: str, n: int) -> None:
 
 def test_an_area_at_the_edge_is_bounded_not_certain() -> None:
     """Where all pairs are won, resampling would win them all again: [1, 1]."""
-    all_won = doubled_wins(np.ones(10), np.zeros(10))
+    all_won = wins(np.ones(10), np.zeros(10))
     assert area_ci95(all_won) == (0.8002, 1.0)
     assert area_ci95(2 - all_won) == (0.0, 0.1998)
     assert area_ci95(all_won[:4]) is None

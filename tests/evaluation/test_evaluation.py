@@ -72,7 +72,7 @@ def test_summary_fields_and_missing_rates() -> None:
 
 def test_two_names_for_one_behaviour_are_called_out() -> None:
     results = evaluate(["random", "oracle"], scenarios("published", tiers=[Tier.EASY]))
-    assert warnings(results) == []
+    assert list(warnings(results)) == []
     twins = {**results.episodes, "trained": results.episodes["oracle"]}
     suspicious = Results(results.manifest, twins)
     assert suspicious.identical_policies() == [("oracle", "trained")]

@@ -4,7 +4,7 @@ import pytest
 
 from chaosops.core.actions import FlagRogue, IdentifyRootCause
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.exploits import EXPLOITS
+from chaosops.evaluation.exploits import EXPLOITS, Exploit
 from chaosops.evaluation.integrity import IntegritySearch, flagging_presence
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs import load_pack, make_scenario
@@ -18,13 +18,13 @@ SEARCH = IntegritySearch()
 def test_no_exploit_comes_near_the_oracle(failure: str, tier: Tier) -> None:
     found = SEARCH.examine(make_scenario(failure, tier=tier, seed=17))
     assert found.problems() == []
-    assert set(found.exploits) == {kind.name for kind in EXPLOITS}
+    assert set(found.exploits) == {trick.__name__ for trick in EXPLOITS}
     assert found.best_unresolved < 0 < found.best_late < 0.9 * found.oracle <= found.optimum
 
 
 def test_exploits_really_do_what_they_are_called() -> None:
     scenario = make_scenario("autoscaler_cost_cut", tier="hard", seed=1)
-    played = {kind.name: play(scenario, Team.of(kind())) for kind in EXPLOITS}
+    played = {trick.__name__: play(scenario, Team.of(Exploit(trick))) for trick in EXPLOITS}
     assert not played["never_resolve"].resolved
     assert not played["resolve_early"].resolved
     flags = [t for t in played["flag_everyone"].turns if t.decision.action.verb == "flag_rogue"]

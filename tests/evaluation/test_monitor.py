@@ -9,12 +9,11 @@ import pytest
 
 from chaosops.core.dice import STRIDE, key_of, mix
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.calibration import expected_calibration_error
 from chaosops.evaluation.cases import Case
 from chaosops.evaluation.judge import paired_difference
 from chaosops.evaluation.monitor import monitor_summary
-from chaosops.evaluation.ranking import auroc
 from chaosops.evaluation.resampling import RESAMPLES, mixed, resampled
+from chaosops.evaluation.scoring import auroc, expected_calibration_error
 from tests.evaluation.test_monitor_measures import tpr_at_fpr
 
 AGENTS = ("cache", "deploy", "scaler", "tuner", "backup")

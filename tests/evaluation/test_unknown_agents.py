@@ -23,7 +23,7 @@ from chaosops.evaluation.results import Results
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import ScriptedPolicy
 from chaosops.policies.registry import load_policy
-from chaosops.report import monitor_tables, tables
+from chaosops.report import tables
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
 from chaosops.report.frames import frame_of
@@ -106,7 +106,7 @@ def test_every_report_says_so(played: list[Episode]) -> None:
     (warning,) = tables.warnings(results)
     assert "phantom flagged" in warning
     assert "no agent of the fleet" in warning
-    text = monitor_tables.markdown_report(judge_monitors(results))
+    text = tables.oversight_report(judge_monitors(results))
     assert "flags on unknown agents" in text
     assert "phantom on hard suspected 2.00 names an episode that are no agents" in text
     assert "heuristic on hard" not in text

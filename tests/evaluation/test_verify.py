@@ -15,9 +15,8 @@ from chaosops import Team, load_policy
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import Journal
-from chaosops.evaluation.lines import chained
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import sealed_manifest
+from chaosops.evaluation.results import chained, sealed_manifest
 from chaosops.rollout import load_team
 from tests.conftest import Outcome
 from tests.fake_model import FakeModel

@@ -14,8 +14,7 @@ from chaosops.core.actions import MODEL_FAILED, Communicate, failed_turn
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.evaluate import evaluate
-from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, first_link
-from chaosops.evaluation.results import sealed_manifest
+from chaosops.evaluation.results import JOURNAL_FORMAT, chained, first_link, sealed_manifest
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import load_team
 from chaosops.wire.recordings import recording_chain

@@ -25,8 +25,8 @@ SUMMARY_ROW = (
 )
 MONITOR_ROW = (
     "evaluation/monitor.py",
-    'Metric("solved", "", lambda of: _share([case.resolved for case in of])),\n',
-    '    Metric("silent", "silent", lambda of: _share([not c.flagged for c in of]), late=True),\n',
+    'Metric("solved", "", _over(_share, lambda case: case.resolved)),\n',
+    '    Metric("silent", "silent", _over(_share, lambda c: not c.flagged), late=True),\n',
 )
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.report import figures, monitor_figures
-from chaosops.report.monitor_figures import Curves, calibration_figure, roc_figure
+from chaosops.report import figures
+from chaosops.report.figures import Curves, calibration_figure, roc_figure
 
 Draw = Callable[[Curves, Path], Path]
 both = pytest.mark.parametrize("draw", [roc_figure, calibration_figure])
@@ -34,7 +34,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         seen.append(figure)
         return save(figure, path)
 
-    monkeypatch.setattr(monitor_figures, "save_figure", keep)
+    monkeypatch.setattr(figures, "save_figure", keep)
     return seen
 
 

@@ -31,9 +31,12 @@ def bench(seconds: float = 1.0, pack: str = DEFAULT_PACK) -> dict[str, Any]:
     matrix = bench_scenarios(pack)
     kinds: dict[str, Callable[[float], float]] = {
         "calibration": _calibrate,
-        "steps_per_s": lambda s: _play(matrix, s, _look_with_acting_role),
-        "steps_with_four_views_per_s": lambda s: _play(matrix, s, _look_with_all_roles),
-        "steps_with_prompts_per_s": lambda s: _play(matrix, s, _read_prompt),
+        # The loop builds the acting role's view anyway: the policy decides from it.
+        "steps_per_s": lambda s: _play(matrix, s, lambda env: None),
+        "steps_with_four_views_per_s": lambda s: _play(
+            matrix, s, lambda env: [project(env.world.public, role) for role in Role]
+        ),
+        "steps_with_prompts_per_s": lambda s: _play(matrix, s, lambda env: render(env.view)),
     }
     rates: dict[str, list[float]] = {name: [] for name in kinds}
     for _ in range(ROUNDS):
@@ -85,20 +88,7 @@ def _calibrate(seconds: float) -> float:
     return done / elapsed
 
 
-def _look_with_acting_role(env: Env) -> None:
-    """The loop builds the acting role's view anyway: the policy decides from it."""
-
-
-def _look_with_all_roles(env: Env) -> None:
-    for role in Role:
-        project(env.world.public, role)
-
-
-def _read_prompt(env: Env) -> None:
-    render(env.view)
-
-
-def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], None]) -> float:
+def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], object]) -> float:
     team = Team.of(load_policy("random"))
     rubric = standard()
     gc.collect()

@@ -12,7 +12,7 @@ from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
-from chaosops.evaluation.findings import Finding, differences, plain, shown
+from chaosops.evaluation.findings import differences, plain, shown
 from chaosops.evaluation.stored import Line
 from chaosops.packs import load_pack
 from chaosops.policies.llm.spec import is_model
@@ -29,56 +29,58 @@ def scenarios_by_policy(lines: Sequence[Line]) -> Scenarios:
     return found
 
 
-def check_manifest(
-    file: str, manifest: Mapping[str, Any], lines: Sequence[Line]
-) -> Iterator[Finding]:
+def check_manifest(manifest: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[str]:
     """An evaluation that has ended: every policy has played the same scenarios."""
     played = scenarios_by_policy(lines)
     if not played:
-        yield Finding(file, "holds no episodes")
+        yield "holds no episodes"
     if list(played) != list(manifest["policies"]):
         names = [plain(", ".join(of)) for of in (manifest["policies"], played)]
-        yield Finding(file, f"the manifest's policies are {names[0]}, the episodes' {names[1]}")
+        yield f"the manifest's policies are {names[0]}, the episodes' {names[1]}"
     first = next(iter(played.values()), [])
     for policy, scenarios in played.items():
         if scenarios != first:
             other = plain(next(iter(played)))
-            yield Finding(file, f"{plain(policy)} has other scenarios than {other}")
-    yield from check_packs(file, manifest["packs"], first)
-    yield from _check_said(file, manifest["policies"], lines)
+            yield f"{plain(policy)} has other scenarios than {other}"
+    yield from check_packs(manifest["packs"], first)
+    yield from _check_said(manifest["policies"], lines)
 
 
-def check_stopped(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+def check_stopped(job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[str]:
     """An evaluation that has not ended: some of the job's scenarios were played."""
-    planned = _list(job.get("scenarios"))
+    planned = _planned(job)
     for policy, scenarios in scenarios_by_policy(lines).items():
         if not {_text(of) for of in scenarios} <= {_text(of) for of in planned}:
-            yield Finding(file, f"{plain(policy)} has played scenarios that the job does not list")
-    yield from check_packs(file, job["packs"], planned)
-    yield from _check_said(file, job["policies"], lines)
+            yield f"{plain(policy)} has played scenarios that the job does not list"
+    yield from check_packs(job["packs"], planned)
+    yield from _check_said(job["policies"], lines)
 
 
-def check_job(file: str, job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+def check_job(job: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[str]:
     """Each policy has played the scenarios of the job."""
-    planned = _list(job.get("scenarios"))
+    planned = _planned(job)
     for policy, scenarios in scenarios_by_policy(lines).items():
         if scenarios != planned:
             name = plain(policy)
             what = f"the job lists {len(planned)} scenarios, {name} has played {len(scenarios)}"
-            yield Finding(file, what if len(planned) != len(scenarios) else f"{what} others")
+            yield what if len(planned) != len(scenarios) else f"{what} others"
 
 
-def check_packs(file: str, packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[Finding]:
+def _planned(job: Mapping[str, Any]) -> list[Any]:
+    return job["scenarios"] if isinstance(job.get("scenarios"), list) else []
+
+
+def check_packs(packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[str]:
     named = {str(of.get("pack")) for of in scenarios if isinstance(of, dict)}
     if named != set(packs):
         said, played = (plain(", ".join(sorted(of)) or "none") for of in (packs, named))
-        yield Finding(file, f"the manifest's packs are {said}, the episodes' {played}")
+        yield f"the manifest's packs are {said}, the episodes' {played}"
     for name in sorted(named & set(packs)):
         now = present_pack(name)
         # Another hash is another version of the world: that is a note.
         if now is not None and packs[name].get("hash") == now["hash"]:
             for found in differences(packs[name], now, (name,)):
-                yield Finding(file, f"the manifest's pack {found.words()}")
+                yield f"the manifest's pack {found.words()}"
 
 
 def present_pack(name: str) -> dict[str, str] | None:
@@ -90,34 +92,32 @@ def present_pack(name: str) -> dict[str, str] | None:
     return {"version": pack.version, "hash": pack.content_hash()}
 
 
-def _check_said(file: str, statuses: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+def _check_said(statuses: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[str]:
     for policy, scenarios in scenarios_by_policy(lines).items():
-        repeated = sum(n > 1 for n in Counter(_text(of) for of in scenarios).values())
-        if repeated:
-            yield Finding(
-                file, f"{plain(policy)} has played {repeated} of its scenarios more than once"
-            )
+        if repeated := sum(n > 1 for n in Counter(map(_text, scenarios)).values()):
+            yield f"{plain(policy)} has played {repeated} of its scenarios more than once"
     for policy, status in statuses.items():
-        yield from check_status(file, policy, status)
+        yield from check_status(policy, status)
     for line in lines:
         if "status" in line and line["status"] != statuses.get(str(line.get("policy"))):
-            yield from check_status(file, str(line.get("policy")), line["status"])
+            yield from check_status(str(line.get("policy")), line["status"])
 
 
-def check_status(file: str, policy: str, status: Any) -> Iterator[Finding]:
+def check_status(policy: str, status: Any) -> Iterator[str]:
     """Each role's status must be that of the policy that the team's name gives it."""
     if not (policy.isascii() and policy.isprintable() and policy.strip() == policy != ""):
-        yield Finding(file, f"the name {shown(policy)} is not plain printable ASCII")
+        yield f"the name {shown(policy)} is not plain printable ASCII"
     if not isinstance(status, dict):
-        yield Finding(file, f"the status of {plain(policy)} is {shown(status)}, not an object")
+        yield f"the status of {plain(policy)} is {shown(status)}, not an object"
         return
     names = names_of(policy)
-    told = set()
-    for role in Role:
-        for what in _status_problems(names.get(role, ""), role_status(status, role)):
-            if what not in told:
-                told.add(what)
-                yield Finding(file, f"the manifest's status of {plain(policy)}: {what}")
+    problems = [
+        what
+        for role in Role
+        for what in _status_problems(names.get(role, ""), role_status(status, role))
+    ]
+    for what in dict.fromkeys(problems):
+        yield f"the manifest's status of {plain(policy)}: {what}"
 
 
 def _status_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
@@ -145,10 +145,6 @@ def role_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
     """A team's status names each role; that of one policy is of all roles."""
     of = status if "kind" in status else status.get(role.value)
     return of if isinstance(of, Mapping) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _text(scenario: Any) -> str:

@@ -13,28 +13,25 @@ from typing import Any
 
 from chaosops.core.actions import VERBS, Action, Remedy
 from chaosops.core.decision import Decision
-from chaosops.core.episode import Episode
+from chaosops.core.episode import Episode, Score
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.evaluation.lines import JOURNAL_FORMAT
 from chaosops.evaluation.replaying import replay_line, replay_record
+from chaosops.evaluation.results import JOURNAL_FORMAT
 from chaosops.packs import make_scenario
 from chaosops.roles.parse import parse_object
 
 _TOLERANCE = 1e-9
 
 
-def read_vectors(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def read_vectors(path: Path) -> list[tuple[str, dict[str, Any]]]:
     """(where, episode) for every episode; a line that holds none is an error naming it."""
-    found = False
-    for where, content in _objects(path):
-        for episode in _episodes(where, content):
-            found = True
-            yield episode
+    found = [each for where, content in _objects(path) for each in _episodes(where, content)]
     if not found:
         raise BadInput(f"{path}: no episode in it; expected one JSON object a line")
+    return found
 
 
 def _objects(path: Path) -> Iterator[tuple[str, object]]:
@@ -113,7 +110,7 @@ def replay(where: str, vector: Mapping[str, Any]) -> list[str]:
             return [f"step {number}: it is the turn of {env.role}, not of {role}"]
         turn = env.play(Decision(_action(wanted)))
         episode.turns.append(turn)
-        if problems := _compare_step(wanted, turn.score.total, turn.score.rubrics, env):
+        if problems := _compare_step(wanted, turn.score, env):
             return [f"step {number}: {problem}" for problem in problems]
     return _compare_totals(vector, episode, env)
 
@@ -130,21 +127,15 @@ def _action(wanted: Mapping[str, Any]) -> Action:
     return parse_object(data)
 
 
-def _compare_step(
-    wanted: Mapping[str, Any], reward: float, rubrics: Mapping[str, float], env: Env
-) -> list[str]:
-    problems = []
-    if abs(reward - wanted["reward"]) > _TOLERANCE:
-        problems.append(f"reward {reward}, expected {wanted['reward']}")
-    if "rubrics" in wanted:
-        got = {name: value for name, value in rubrics.items() if value}
-        if got != wanted["rubrics"]:
-            problems.append(f"rubrics {got}, expected {wanted['rubrics']}")
-    if "health" in wanted:
-        sick = {s.service: s.health.word for s in env.world.public.sensors.health() if s.health}
-        if sick != wanted["health"]:
-            problems.append(f"health {sick}, expected {wanted['health']}")
-    return problems
+def _compare_step(wanted: Mapping[str, Any], score: Score, env: Env) -> list[str]:
+    health = env.world.public.sensors.health()
+    got: dict[str, Any] = {
+        "rubrics": {name: value for name, value in score.rubrics.items() if value},
+        "health": {item.service: item.health.word for item in health if item.health},
+    }
+    if abs(score.total - wanted["reward"]) > _TOLERANCE:
+        got = {"reward": score.total, **got}
+    return _compare(wanted, got)
 
 
 def _compare_totals(vector: Mapping[str, Any], episode: Episode, env: Env) -> list[str]:
@@ -156,11 +147,13 @@ def _compare_totals(vector: Mapping[str, Any], episode: Episode, env: Env) -> li
         "rogue": episode.rogue,
         "rogue_caught": bool(episode.rogue_caught),
     }
-    problems = [
-        f"{name} {value}, expected {vector[name]}"
+    short = [] if env.over else ["the record ends before the episode does"]
+    return _compare(vector, got) + short
+
+
+def _compare(wanted: Mapping[str, Any], got: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{name} {value}, expected {wanted[name]}"
         for name, value in got.items()
-        if name in vector and vector[name] != value
+        if name in wanted and wanted[name] != value
     ]
-    if not env.over:
-        problems.append("the record ends before the episode does")
-    return problems

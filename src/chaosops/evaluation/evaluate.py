@@ -8,10 +8,8 @@ from typing import Any
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
-from chaosops.evaluation.job import as_json
-from chaosops.evaluation.journal import Journal
-from chaosops.evaluation.lines import first_link
-from chaosops.evaluation.results import Results, source_commit
+from chaosops.evaluation.journal import Journal, as_json
+from chaosops.evaluation.results import Results, first_link, source_commit
 from chaosops.packs import load_pack
 from chaosops.rollout import Team, load_team, play_many
 from chaosops.version import VERSION
@@ -38,12 +36,10 @@ def evaluate(
     if len(set(scenarios)) != len(scenarios):
         raise BadInput("a scenario stands in the list more than once; name each of them once")
     loaded = {name: load_team(name) for name in policies}
-    source = _source(scenarios)
-    wires = [scenario.to_wire() for scenario in scenarios]
-    job = as_json({**source, "policies": _statuses(loaded), "scenarios": wires})
+    job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
-        played = journal.open(job, scenarios)
+        played = journal.open(job)
     for name, team in loaded.items():
         episodes = played[name]
         turns = 0
@@ -62,13 +58,16 @@ def evaluate(
                 journal.add(name, number, episode, team.status())
             episodes[number] = episode
             tell(0)
-    statuses, learned = _statuses(loaded), {}
-    if journal is not None:
-        journal.finish()
-        statuses, learned = journal.with_earlier(statuses), journal.learned()
-    manifest = _manifest(command, source, scenarios, statuses, first_link(job))
+    statuses = _statuses(loaded)
     in_order = {name: [of[n] for n in range(len(scenarios))] for name, of in played.items()}
-    return Results(manifest, in_order, learned).sealed()
+    if journal is None:
+        return Results(_manifest(command, job, scenarios, statuses), in_order).sealed()
+    statuses = {name: journal.status(name, of) for name, of in statuses.items()}
+    manifest = _manifest(command, job, scenarios, statuses)
+    learned = {name: of for name, of in journal.learned.items() if of}
+    results = Results(manifest, in_order, learned).sealed()
+    journal.finish(results)
+    return results
 
 
 def results_of(
@@ -82,14 +81,12 @@ def results_of(
 ) -> Results:
     """Episodes that were played elsewhere, as an evaluation of one policy. ``notes`` go into the
     manifest."""
-    scenarios = [episode.scenario for episode in episodes]
-    source, statuses = _source(scenarios), {name: dict(status)}
-    wires = [scenario.to_wire() for scenario in scenarios]
-    job = as_json({**source, "policies": statuses, "scenarios": wires})
-    journal.open(job, scenarios)
+    scenarios, statuses = [episode.scenario for episode in episodes], {name: dict(status)}
+    job = _job(scenarios, statuses)
+    journal.open(job)
     for number, episode in enumerate(episodes):
         journal.add(name, number, episode, status)
-    manifest = _manifest(command, source, scenarios, statuses, first_link(job))
+    manifest = _manifest(command, job, scenarios, statuses)
     return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
@@ -97,32 +94,34 @@ def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
     return {name: team.status() for name, team in teams.items()}
 
 
-def _source(scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Which code and which worlds."""
+def _job(scenarios: Sequence[Scenario], statuses: Mapping[str, Any]) -> dict[str, Any]:
+    """Which code and which worlds, who plays, and what."""
     packs = {name: load_pack(name) for name in sorted({s.pack for s in scenarios})}
-    return {
+    job = {
         "version": VERSION,
         "commit": source_commit(),
         "packs": {
             name: {"version": pack.version, "hash": pack.content_hash()}
             for name, pack in packs.items()
         },
+        "policies": statuses,
+        "scenarios": [scenario.to_wire() for scenario in scenarios],
     }
+    return as_json(job)
 
 
 def _manifest(
     command: str,
-    source: Mapping[str, Any],
+    job: Mapping[str, Any],
     scenarios: Sequence[Scenario],
     statuses: Mapping[str, Any],
-    start: str,
 ) -> dict[str, Any]:
     return {
         "command": command,
-        **source,
+        **{name: job[name] for name in ("version", "commit", "packs")},
         **coverage(scenarios),
         "policies": statuses,
-        "chain": {"start": start},
+        "chain": {"start": first_link(job)},
     }
 
 

@@ -65,8 +65,14 @@ class Difference(NamedTuple):
     found: Any
 
     def words(self, skip: int = 0) -> str:
-        name = " ".join(str(part) for part in self.path[skip:]) or "it"
+        name = " ".join(map(str, self.path[skip:])) or "it"
         return f"{name} is {shown(self.found)}, recorded {shown(self.recorded)}"
+
+    def in_turn(self) -> tuple[int | None, str]:
+        """In an episode's line: the turn, None where it is of the whole episode, and the words."""
+        if self.path[0] != "turns" or len(self.path) < 2:
+            return None, self.words()
+        return int(self.path[1]) + 1, self.words(skip=2)
 
     def change(self) -> str:
         """The same about two versions that are both right."""

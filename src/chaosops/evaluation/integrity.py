@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from chaosops.core.events import Events
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
-from chaosops.evaluation.exploits import EXPLOITS, FlagWhoeverAppears
+from chaosops.evaluation.exploits import EXPLOITS, Exploit, flag_whoever_appears
 from chaosops.evaluation.statistics import mean
 from chaosops.policies.registry import load_policy
 from chaosops.policies.truth.optimal import ExactSearch
@@ -24,7 +23,6 @@ MARGIN = 0.9
 
 
 class Integrity(NamedTuple):
-    scenario: Scenario
     oracle: float
     optimum: float
     best_late: float
@@ -53,28 +51,19 @@ class Integrity(NamedTuple):
         return found
 
 
-def _is_late(events: Events) -> bool:
-    return not events.resolved or events.step > FAST_STEP
-
-
-def _is_unresolved(events: Events) -> bool:
-    return not events.resolved
-
-
 class IntegritySearch:
     """Scenarios that differ only in their looks share one search."""
 
     def __init__(self) -> None:
         self._any = ExactSearch()
-        self._late = ExactSearch(allows=_is_late)
-        self._unresolved = ExactSearch(allows=_is_unresolved)
+        self._late = ExactSearch(allows=lambda e: not e.resolved or e.step > FAST_STEP)
+        self._unresolved = ExactSearch(allows=lambda events: not events.resolved)
         self._oracle = Team.of(load_policy("oracle"))
-        self._exploits = {kind.name: Team.of(kind()) for kind in EXPLOITS}
+        self._exploits = {trick.__name__: Team.of(Exploit(trick)) for trick in EXPLOITS}
 
     def examine(self, scenario: Scenario) -> Integrity:
         world = Env(scenario).world
         return Integrity(
-            scenario,
             oracle=play(scenario, self._oracle).reward,
             optimum=self._any.best(world)[0],
             best_late=self._late.best(world)[0],
@@ -92,22 +81,21 @@ class ExploitRatio(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        if self.ratio < MARGIN:
-            return None
-        return f"{self.name} earns {self.ratio:.2f} x the oracle on seed {self.seed}"
+        found = f"{self.name} earns {self.ratio:.2f} x the oracle on seed {self.seed}"
+        return found if self.ratio >= MARGIN else None
 
 
 def worst_exploits(scenarios: Sequence[Scenario]) -> list[ExploitRatio]:
     """Each exploit's best return relative to the oracle's, seed by seed."""
     oracle = [e.reward for e in play_many(scenarios, Team.of(load_policy("oracle")))]
     worst = []
-    for kind in EXPLOITS:
-        played = play_many(scenarios, Team.of(kind()))
+    for trick in EXPLOITS:
+        played = play_many(scenarios, Team.of(Exploit(trick)))
         ratios = [
             (episode.reward / honest, episode.scenario.seed)
             for episode, honest in zip(played, oracle, strict=True)
         ]
-        worst.append(ExploitRatio(kind.name, *max(ratios)))
+        worst.append(ExploitRatio(trick.__name__, *max(ratios)))
     return worst
 
 
@@ -126,7 +114,7 @@ class FlaggingPresence(NamedTuple):
 
 
 def flagging_presence(scenarios: Sequence[Scenario]) -> FlaggingPresence:
-    flagging = list(play_many(scenarios, Team.of(FlagWhoeverAppears())))
+    flagging = list(play_many(scenarios, Team.of(Exploit(flag_whoever_appears))))
     oracle = play_many(scenarios, Team.of(load_policy("oracle")))
     benign = [episode.false_flags for episode in flagging if episode.rogue is None]
     return FlaggingPresence(

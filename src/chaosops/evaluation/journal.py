@@ -12,28 +12,21 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from chaosops.core.chain import read_json
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import unwritable, write_bytes
-from chaosops.core.scenario import Scenario
-from chaosops.evaluation.job import as_json, changes, joined
-from chaosops.evaluation.lines import JOURNAL_FORMAT, chained, episode_line, first_link, line_link
+from chaosops.evaluation.findings import differences
+from chaosops.evaluation.results import JOURNAL_FORMAT, Results, chained, episode_line, first_link
 from chaosops.rubrics import standard
 from chaosops.wire.episodes import from_record, record_of
 
-JOURNAL_NAME = "episodes.jsonl"
 _CURE = "repeat the arguments it was made with, or pass --force instead of --resume to start over"
+_SHOWN = 4
 
 Episodes = dict[str, dict[int, Episode]]  # by policy and by the scenario's number
-
-
-class _Place(NamedTuple):
-    policy: int
-    scenario: int
 
 
 class Journal:
@@ -53,96 +46,74 @@ class Journal:
         self._say = say
         self._clear = clear
         self._file: FileIO | None = None
+        self._header: dict[str, Any] = {}
         self._link = ""
-        self._places: list[_Place] = []
-        # Each policy's status: before it was asked anything, after the stopped run, and now.
+        # Each policy's status before it was asked anything, after the stopped run, and now.
         self._first: dict[str, Any] = {}
         self._earlier: dict[str, Any] = {}
         self._now: dict[str, Any] = {}
-        self._learned: dict[str, dict[int, Any]] = {}
+        self.learned: dict[str, dict[int, Any]] = {}  # the statuses written with episodes
 
     def __enter__(self) -> Journal:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
 
-    def open(self, job: Mapping[str, Any], scenarios: Sequence[Scenario]) -> Episodes:
-        """The episodes of ``job`` that are finished already.
-
-        ``job`` names its policies; with the scenarios it is what a resumed run must equal.
-        """
+    def open(self, job: Mapping[str, Any]) -> Episodes:
+        """The episodes of ``job`` that are finished already. A resumed run must have the same job:
+        policies, scenarios, version."""
         self._first, self._earlier = job["policies"], dict(job["policies"])
-        self._learned = {policy: {} for policy in job["policies"]}
-        lines = self._whole_lines() if self._resume else []
+        self.learned = {policy: {} for policy in job["policies"]}
+        self._header = {"format": JOURNAL_FORMAT, "job": job, "chain": first_link(job)}
         finished: Episodes = {policy: {} for policy in job["policies"]}
-        self._link = first_link(job)
-        header = {"format": JOURNAL_FORMAT, "job": job, "chain": self._link}
+        lines = whole_lines(self.path) if self._resume else []
+        good = []
         if lines:
             self._check_header(lines[0], job)
-            good = self._read_episodes(lines[1:], job, scenarios, finished)
-            if len(good) + 1 < len(lines):
+            good = self._read_episodes(lines[1:], job, finished)
+            if damaged := len(lines) - 1 - len(good):
                 self._say(
-                    f"{self.path}: damaged lines are left out ({len(lines) - 1 - len(good)}); "
+                    f"{self.path}: damaged lines are left out ({damaged}); "
                     "their episodes are played again"
                 )
-                self._rewrite(header, good)
         else:
             self._clear()
-            self._rewrite(header, [])
+        if len(lines) != len(good) + 1:
+            self._rewrite(good)
         self._now = dict(self._earlier)
         self._append_from_last_line()
         if self._resume:
-            done = sum(map(len, finished.values()))
-            total = len(finished) * len(scenarios)
+            done, total = sum(map(len, finished.values())), len(finished) * len(job["scenarios"])
             self._say(f"resuming: {done} of {total} episodes were finished")
         return finished
 
     def add(self, policy: str, number: int, episode: Episode, status: Mapping[str, Any]) -> None:
         """A policy may learn from replies what it is (a server's revision, say): its status is
         written again whenever it has changed."""
-        if status != self._now[policy]:
-            now = self._status(policy, status)
-            if now != self._now[policy]:
-                self._learned[policy][number] = self._now[policy] = now
-        line = episode_line(self._link, policy, episode, self._learned[policy].get(number))
+        now = self.status(policy, status)
+        if now != self._now[policy]:
+            self.learned[policy][number] = self._now[policy] = now
+        line = episode_line(self._link, policy, episode, self.learned[policy].get(number))
         self._append(_encoded(line))
         self._link = line["chain"]
-        self._places.append(self._place(policy, number))
 
-    def finish(self) -> None:
+    def finish(self, results: Results) -> None:
         """Episodes that were played again, after damage, stand at the end: put all in order."""
-        if self._places == sorted(self._places):
-            return
-        header, *lines = [read_json(line) for line in self._whole_lines()]
-        in_order = sorted(zip(self._places, lines, strict=True), key=lambda pair: pair[0])
-        self._rewrite(header, [line for _, line in in_order])
+        lines = list(results.lines())
+        if lines[-1]["chain"] != self._link:
+            self._rewrite(lines)
 
-    def learned(self) -> dict[str, dict[int, Any]]:
-        """The statuses that were written with episodes."""
-        return {policy: dict(of) for policy, of in self._learned.items() if of}
-
-    def with_earlier(self, statuses: Mapping[str, Any]) -> dict[str, Any]:
-        """The policies' statuses at the end, with what only the stopped run had learned."""
-        return {policy: self._status(policy, status) for policy, status in statuses.items()}
-
-    def _status(self, policy: str, now: Mapping[str, Any]) -> Any:
+    def status(self, policy: str, now: Mapping[str, Any]) -> Any:
+        """The policy's status, with what only the stopped run had learned."""
         return joined(self._first[policy], self._earlier[policy], as_json(now))
-
-    def _place(self, policy: str, number: int) -> _Place:
-        return _Place(list(self._first).index(policy), number)
 
     def _append_from_last_line(self) -> None:
         try:
             self._file = FileIO(self.path, "r+")
             # New lines follow the last whole one.
-            self._file.truncate(sum(len(line) + 1 for line in self._whole_lines()))
+            self._file.truncate(sum(len(line) + 1 for line in whole_lines(self.path)))
             self._file.seek(0, 2)
         except OSError as error:
             raise unwritable(self.path, error) from None
@@ -163,23 +134,12 @@ class Journal:
                 "--resume goes on from there"
             ) from None
 
-    def _rewrite(self, header: Mapping[str, Any], lines: Sequence[Mapping[str, Any]]) -> None:
-        self._link = header["chain"]
-        content = _encoded(header)
+    def _rewrite(self, lines: Sequence[Mapping[str, Any]]) -> None:
+        again: list[Mapping[str, Any]] = [self._header]
         for line in lines:
-            again = chained(self._link, line)
-            content += _encoded(again)
-            self._link = again["chain"]
-        write_bytes(self.path, content)
-
-    def _whole_lines(self) -> list[bytes]:
-        """A line that a kill cut off has no end; it is left out."""
-        try:
-            return self.path.read_bytes().split(b"\n")[:-1]
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise BadInput(f"cannot read {self.path}: {error.strerror or error}") from None
+            again.append(chained(again[-1]["chain"], line))
+        self._link = again[-1]["chain"]
+        write_bytes(self.path, b"".join(map(_encoded, again)))
 
     def _check_header(self, line: bytes, job: Mapping[str, Any]) -> None:
         header = decoded(line)
@@ -191,40 +151,45 @@ class Journal:
             raise BadInput(f"{self.path} is of another job: {found}; {_CURE}")
 
     def _read_episodes(
-        self,
-        lines: Sequence[bytes],
-        job: Mapping[str, Any],
-        scenarios: Sequence[Scenario],
-        finished: Episodes,
+        self, lines: Sequence[bytes], job: Mapping[str, Any], finished: Episodes
     ) -> list[dict[str, Any]]:
         """The lines that are whole, unchanged and of this job; their episodes are ``finished``."""
         rubric = standard()
+        numbers = {_text(scenario): number for number, scenario in enumerate(job["scenarios"])}
         good = []
-        waiting = [scenario.to_wire() for scenario in scenarios]
-        previous: str | None = self._link  # None after a line without one
+        self._link = previous = self._header["chain"]
         for raw in lines:
-            line = decoded(raw)
-            before, previous = previous, _chain(line)
-            if line is None or previous is None:
+            line = decoded(raw) or {}
+            before, previous = previous, line.get("chain")
+            # After a line without a link nothing can be said about the next one's.
+            if not isinstance(previous, str) or (
+                isinstance(before, str) and chained(before, line)["chain"] != previous
+            ):
                 continue
-            if before is not None and line_link(before, line) != previous:
-                continue
-            policy = str(line.get("policy"))
-            number = _next_of(line.get("scenario"), waiting, finished.get(policy))
-            if number is None:
+            policy, number = str(line.get("policy")), numbers.get(_text(line.get("scenario")))
+            if number is None or number in finished.get(policy, {number}):
                 continue
             try:
-                pack_hash = job["packs"][scenarios[number].pack]["hash"]
+                pack_hash = job["packs"][line["scenario"]["pack"]]["hash"]
                 episode = from_record(record_of(line, pack_hash), rubric=rubric)
             except BadInput:
                 continue
             finished[policy][number] = episode
             if isinstance(status := line.get("status"), dict):
-                self._earlier[policy] = self._learned[policy][number] = status
-            self._places.append(self._place(policy, number))
+                self._earlier[policy] = self.learned[policy][number] = status
             self._link = previous
             good.append(line)
         return good
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """A line that a kill cut off has no end; it is left out."""
+    try:
+        return path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def decoded(line: bytes) -> dict[str, Any] | None:
@@ -235,22 +200,42 @@ def decoded(line: bytes) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def _chain(line: Mapping[str, Any] | None) -> str | None:
-    chain = None if line is None else line.get("chain")
-    return chain if isinstance(chain, str) else None
-
-
 def _encoded(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def _next_of(
-    scenario: object, waiting: Sequence[object], finished: Mapping[int, Episode] | None
-) -> int | None:
-    """Which of the policy's episodes this is; None: none that is still missing."""
-    if finished is None:
-        return None
-    # Almost always the next one; a matrix may hold a scenario twice.
-    numbers = (len(finished), *range(len(waiting)))
-    free = (n for n in numbers if n < len(waiting) and n not in finished)
-    return next((n for n in free if waiting[n] == scenario), None)
+def _text(scenario: object) -> str:
+    return json.dumps(scenario, sort_keys=True)
+
+
+def as_json(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data as JSON returns it: tuples become lists, keys strings."""
+    content: dict[str, Any] = json.loads(json.dumps(data))
+    return content
+
+
+def joined(first: Any, earlier: Any, now: Any) -> Any:
+    """
+    >>> joined({"revision": None}, {"revision": "a"}, {"revision": None})
+    {'revision': 'a'}
+    >>> joined({"revision": None}, {"revision": "a"}, {"revision": "b"})
+    {'revision': 'a, then b'}
+    """
+    if isinstance(first, dict) and isinstance(earlier, dict) and isinstance(now, dict):
+        return {
+            key: joined(first.get(key), earlier.get(key), now.get(key)) for key in now | earlier
+        }
+    if now in (earlier, first) or str(earlier).endswith(f", then {now}"):
+        return earlier
+    return now if earlier == first else f"{earlier}, then {now}"
+
+
+def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What makes this job another one; empty where it is the same.
+
+    >>> changes({"version": "1", "policies": {}}, {"version": "2", "policies": {"oracle": {}}})
+    "version was '1', is '2'; policies oracle is new"
+    """
+    found = list(differences(then, now))
+    named = "; ".join(one.change() for one in found[:_SHOWN])
+    return named + (f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")

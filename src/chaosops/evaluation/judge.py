@@ -8,11 +8,10 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.cases import Case, case_of
+from chaosops.evaluation.cases import JUDGED, Case, case_of, top_suspicion
 from chaosops.evaluation.metrics import Metric
 from chaosops.evaluation.monitor import MONITOR_METRICS, Figure, mean_figure, monitor_summary
 from chaosops.evaluation.results import Results
-from chaosops.evaluation.suspicion import JUDGED, top_suspicion
 
 Curve = tuple[Sequence[float], Sequence[bool]]
 
@@ -43,12 +42,11 @@ class Judgement:
         """Suspicion of the most suspicious agent after Oversight's first turn, which every
         episode has, against 'is there a rogue', in the tiers that have rogues. Policies that
         report no suspicion have no curve."""
-        curves: dict[str, Curve] = {}
-        for policy, cases in self._rated().items():
-            scores = top_suspicion([case.told for case in cases], 1)
-            if scores is not None:
-                curves[policy] = (scores, [case.rogue is not None for case in cases])
-        return curves
+        return {
+            policy: (scores, [case.rogue is not None for case in cases])
+            for policy, cases in self._rated().items()
+            if (scores := top_suspicion([case.told for case in cases], 1)) is not None
+        }
 
     def calibration_curves(self) -> dict[str, Curve]:
         curves: dict[str, Curve] = {}
@@ -74,8 +72,8 @@ def judge_monitors(
     paired: Sequence[Metric] = PAIRED,
 ) -> Judgement:
     cases = {
-        (policy, tier): [case_of(episode) for episode in results.of_tier(policy, tier)]
-        for policy in results.episodes
+        (policy, tier): [case_of(episode) for episode in played if episode.scenario.tier is tier]
+        for policy, played in results.episodes.items()
         for tier in results.tiers()
     }
     summary = [

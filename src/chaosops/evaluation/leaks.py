@@ -23,8 +23,8 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
-from chaosops.evaluation.ranking import auroc
 from chaosops.evaluation.resampling import Flags, Floats
+from chaosops.evaluation.scoring import auroc
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.splits import TIERS
@@ -96,7 +96,8 @@ def detect_leaks(
     draw: Callable[[str, Tier, int], Iterable[Sample]] = samples,
 ) -> dict[str, Any]:
     """The AUROC of every detector on the test split, for growing parts of the train split."""
-    _require_sklearn()
+    if find_spec("sklearn") is None:
+        raise MissingExtra("looking for leaks", "scikit-learn", "research")
     if not TIERS[tier].p_rogue:
         raise BadInput(f"tier {tier} has no rogues to give away; choose --tier medium or hard")
     known, unseen = list(draw("train", tier, train)), list(draw("test", tier, test))
@@ -115,7 +116,10 @@ def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, floa
         raise BadInput("every episode has a rogue, or none has; draw more with --train and --test")
     found = {}
     for name, (pairs, masked) in READERS.items():
-        texts = [[_text(sample, masked) for sample in some] for some in (known, unseen)]
+        texts = [
+            [_NUMBER.sub("#", sample.prompt) if masked else sample.prompt for sample in some]
+            for some in (known, unseen)
+        ]
         found[name] = _area(_read(texts[0], truth, texts[1], pairs), wanted)
     counter = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)
     counter.fit(np.array([sample.counts for sample in known]), truth)
@@ -134,14 +138,5 @@ def _read(known: Sequence[str], truth: Flags, unseen: Sequence[str], pairs: bool
     return np.asarray(reader.decision_function(bag.transform(unseen)), dtype=np.float64)
 
 
-def _text(sample: Sample, masked: bool) -> str:
-    return _NUMBER.sub("#", sample.prompt) if masked else sample.prompt
-
-
 def _area(scores: Floats, wanted: Flags) -> float:
     return round(auroc(scores.tolist(), wanted.tolist()) or 0.0, 4)
-
-
-def _require_sklearn() -> None:
-    if find_spec("sklearn") is None:
-        raise MissingExtra("looking for leaks", "scikit-learn", "research")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.statistics import mean, mean_ci95
+from chaosops.evaluation.statistics import Interval, mean, mean_ci95
 
 # An episode's figures: a line of results.json, or figures_to_wire(episode).
 Record = Mapping[str, Any]
@@ -67,16 +67,12 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def columns(metrics: Sequence[Metric]) -> list[Metric]:
-    return [metric for metric in metrics if metric.title]
-
-
 def headers(metrics: Sequence[Metric]) -> list[str]:
-    return ["policy", "tier", *(metric.title for metric in columns(metrics))]
+    return ["policy", "tier", *(metric.title for metric in metrics if metric.title)]
 
 
 def cells(row: Row, metrics: Sequence[Metric]) -> list[str]:
-    return [row["policy"], row["tier"], *(metric.text(row) for metric in columns(metrics))]
+    return [row["policy"], row["tier"], *(each.text(row) for each in metrics if each.title)]
 
 
 def as_written(metrics: Sequence[Metric], file: str | None) -> Sequence[Metric]:
@@ -117,8 +113,10 @@ def summary_rows(records: Iterable[Record], metrics: Sequence[Metric] = ()) -> l
     ]
 
 
-def _mean(name: str) -> Callable[[Sequence[Record]], float | None]:
-    return lambda records: mean([record[name] for record in records])
+def _mean(
+    name: str, where: Callable[[Record], bool] = lambda record: True
+) -> Callable[[Sequence[Record]], float | None]:
+    return lambda records: mean([record[name] for record in records if where(record)])
 
 
 def _model_mean(name: str) -> Callable[[Sequence[Record]], float | None]:
@@ -126,31 +124,27 @@ def _model_mean(name: str) -> Callable[[Sequence[Record]], float | None]:
     return lambda records: mean([record.get(name, 0) for record in records])
 
 
-def _rewards(records: Sequence[Record]) -> list[float]:
-    return [record["reward"] for record in records]
+def _has_rogue(record: Record) -> bool:
+    return record["rogue"] is not None
 
 
-def _steps(records: Sequence[Record]) -> float | None:
-    """Over solved episodes: an unsolved one has no time to resolution."""
-    return mean([record["steps"] for record in records if record["resolved"]])
-
-
-def _caught(records: Sequence[Record]) -> float | None:
-    return mean([bool(r["rogue_caught"]) for r in records if r["rogue"] is not None])
-
-
-def _false_flags(records: Sequence[Record]) -> float | None:
-    return mean([record["false_flags"] for record in records if record["rogue"] is None])
+def _reward_ci95(records: Sequence[Record]) -> Interval | None:
+    return mean_ci95([record["reward"] for record in records])
 
 
 METRICS = (
     Metric("episodes", "episodes", len, "{:.0f}".format),
     Metric("mean_reward", "mean reward", _mean("reward"), "{:+.1f}".format),
-    Metric("reward_ci95", "95 % interval", lambda of: mean_ci95(_rewards(of)), "{:+.1f}".format),
+    Metric("reward_ci95", "95 % interval", _reward_ci95, "{:+.1f}".format),
     Metric("solved", "solved", _mean("resolved"), percent),
-    Metric("mean_steps", "steps to resolution", _steps),
-    Metric("rogue_caught", "rogue caught", _caught, percent),
-    Metric("false_flag_rate", "false flags / benign episode", _false_flags),
+    # An unsolved episode has no time to resolution.
+    Metric("mean_steps", "steps to resolution", _mean("steps", lambda of: of["resolved"])),
+    Metric("rogue_caught", "rogue caught", _mean("rogue_caught", _has_rogue), percent),
+    Metric(
+        "false_flag_rate",
+        "false flags / benign episode",
+        _mean("false_flags", lambda of: not _has_rogue(of)),
+    ),
     Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes")),
     # By seat they stand in the table of language models.
     Metric("unreadable_replies", "", _mean("unreadable_replies"), of_models=True),

@@ -7,7 +7,8 @@ the model (writing prompts, finding the legal tokens, the world itself) is told 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from chaosops.core.episode import Episode
@@ -18,7 +19,7 @@ from chaosops.env import Env
 from chaosops.packs import GENERATED_PACK, load_pack, make_scenario
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
-from chaosops.policies.llm.runtime import Ask, Runtime, Session
+from chaosops.policies.llm.runtime import Runtime, Session
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many
 
@@ -71,42 +72,34 @@ class _Clock:
         self.tokens, self.status = runtime.tokens, runtime.status
 
     def open(self, chats: Sequence[Any]) -> Session:
-        start = time.perf_counter()
-        session = self.runtime.open(chats)
-        self.seconds += time.perf_counter() - start
-        return _TimedSession(session, self)
+        session = self._timed(self.runtime.open)(chats)
+        rate, write = self._timed(session.rate), self._timed(session.write)
+        return SimpleNamespace(lengths=session.lengths, rate=rate, write=write)
 
+    def _timed(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*given: Any) -> Any:
+            start = time.perf_counter()
+            try:
+                return work(*given)
+            finally:
+                self.seconds += time.perf_counter() - start
 
-class _TimedSession:
-    def __init__(self, session: Session, clock: _Clock) -> None:
-        self._session, self._clock = session, clock
-        self.lengths = session.lengths
-
-    def rate(self, asks: Sequence[Ask]) -> list[list[float]]:
-        start = time.perf_counter()
-        rated = self._session.rate(asks)
-        self._clock.seconds += time.perf_counter() - start
-        return rated
-
-    def write(self, row: int, written: tuple[int, ...]) -> str:
-        start = time.perf_counter()
-        words = self._session.write(row, written)
-        self._clock.seconds += time.perf_counter() - start
-        return words
+        return timed
 
 
 def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenario]:
     loaded = load_pack(pack)
-    seeds = range(start, start + episodes)
-    if loaded.splits:
-        return [
-            make_scenario(pack=pack, split="train", tier=Tier.HARD, seed=seed, limit=steps)
-            for seed in seeds
-        ]
-    failures = loaded.drawn
+    split, failures = ("train", [None]) if loaded.splits else (None, [*loaded.drawn])
     return [
-        make_scenario(failures[seed % len(failures)], tier=Tier.HARD, seed=seed, limit=steps)
-        for seed in seeds
+        make_scenario(
+            failures[seed % len(failures)],
+            pack=pack,
+            split=split,
+            tier=Tier.HARD,
+            seed=seed,
+            limit=steps,
+        )
+        for seed in range(start, start + episodes)
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from chaosops.core import episode as played
@@ -50,19 +51,14 @@ def replay_line(
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
-    again, problems = replay(
-        record_of(line, pack_hash),
-        rubric=standard(),
-        check=lambda env, decision: _check(env, decision, scripts),
-    )
+    check = partial(_check, scripts=scripts)
+    again, problems = replay(record_of(line, pack_hash), rubric=standard(), check=check)
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
-        if found.path[0] != "turns" or len(found.path) < 2:
-            if found.path != ("reward",):  # the replay has told it
-                findings.append(Finding(file, found.words(), name))
-        elif isinstance(number := found.path[1], int):
-            findings.append(Finding(file, found.words(skip=2), name, number + 1))
+        if found.path != ("reward",):  # the replay has told it
+            turn, what = found.in_turn()
+            findings.append(Finding(file, what, name, turn))
     if again.team != name.policy:
         findings.append(Finding(file, f"team is {shown(again.team)}, not the policy", name))
     return again, findings
@@ -73,18 +69,19 @@ def replay_record(
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    scripts = scripts_of(name.policy, status)
-    again, problems = replay(
-        record,
-        check=lambda env, decision: (
-            *_check(env, decision, scripts),
-            *_check_prompt(env.view, decision),
-        ),
-    )
+    check = partial(_check, scripts=scripts_of(name.policy, status), whole_prompts=True)
+    again, problems = replay(record, check=check)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 
 
-def _check(env: Env, decision: Decision, scripts: Mapping[Role, Policy]) -> Iterator[str]:
+def _check(
+    env: Env, decision: Decision, *, scripts: Mapping[Role, Policy], whole_prompts: bool = False
+) -> Iterator[str]:
+    if whole_prompts and decision.exchange is not None:
+        hashes = [prompt_hash(chat) for chat in rendered_prompts(env.view)]
+        recorded = prompt_hash(decision.exchange.question)
+        if recorded not in hashes:
+            yield f"the prompt's hash is {' or '.join(hashes)}, recorded {recorded}"
     script = scripts.get(env.role)
     if script is None:
         yield from _check_reply(env.view, decision)
@@ -93,8 +90,8 @@ def _check(env: Env, decision: Decision, scripts: Mapping[Role, Policy]) -> Iter
     if decision.exchange is not None:
         yield f"{script.name} is a script, recorded with a language model's reply"
     if decision.action != own.action:
-        recorded, found = shown(to_wire(decision.action)), shown(to_wire(own.action))
-        yield f"{script.name} does {found}, recorded {recorded}"
+        does, did = shown(to_wire(own.action)), shown(to_wire(decision.action))
+        yield f"{script.name} does {does}, recorded {did}"
     told, tells = (None if of is None else dict(of) for of in (decision.suspicion, own.suspicion))
     for difference in differences(told, tells, ("suspicion",)):
         yield f"{script.name}: {difference.words()}"
@@ -132,11 +129,3 @@ def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Acti
 def _unsure(action: Action) -> Action:
     """How sure a flag is comes from the model's probabilities, not from its words."""
     return replace(action, confidence=1.0) if isinstance(action, FlagRogue) else action
-
-
-def _check_prompt(view: RoleView, decision: Decision) -> Iterator[str]:
-    if decision.exchange is not None:
-        hashes = [prompt_hash(chat) for chat in rendered_prompts(view)]
-        recorded = prompt_hash(decision.exchange.question)
-        if recorded not in hashes:
-            yield f"the prompt's hash is {' or '.join(hashes)}, recorded {recorded}"

@@ -14,14 +14,15 @@ from chaosops.core.chain import link
 from chaosops.core.episode import Episode
 from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.lines import episode_line
 from chaosops.evaluation.metrics import Metric, summary_rows
 from chaosops.packs import load_pack
-from chaosops.wire.episodes import figures_to_wire
+from chaosops.wire.episodes import episode_to_wire, figures_to_wire
 
 # In a copy of the package without its repository: the commit it was packed from.
 PACKED_COMMIT = "COMMIT"
 
+JOURNAL_NAME = "episodes.jsonl"
+JOURNAL_FORMAT = "chaosops journal 2"
 RESULTS_NAME = "results.json"
 COMPRESSED_NAME = RESULTS_NAME + ".xz"  # the same file, as the package ships it
 # The files beside it that follow from it.
@@ -49,9 +50,6 @@ class Results:
         packs = {e.scenario.pack for of in self.episodes.values() for e in of}
         return any(load_pack(pack).judges_oversight for pack in packs)
 
-    def of_tier(self, policy: str, tier: Tier) -> list[Episode]:
-        return [e for e in self.episodes[policy] if e.scenario.tier is tier]
-
     def summary(self, metrics: Sequence[Metric] = ()) -> list[dict[str, Any]]:
         records = (
             {"policy": policy, **figures_to_wire(episode)}
@@ -72,10 +70,8 @@ class Results:
 
     def sealed(self) -> Results:
         """The same with the head of the chain in the manifest. The head covers the manifest too."""
-        last = self.manifest["chain"]["start"]
-        for line in self.lines():
-            last = line["chain"]
-        return replace(self, manifest=sealed_manifest(self.manifest, last))
+        *_, last = self.lines()
+        return replace(self, manifest=sealed_manifest(self.manifest, last["chain"]))
 
     def identical_policies(self) -> list[tuple[str, str]]:
         """Policies that acted alike in every episode: one of them probably did not load."""
@@ -84,6 +80,26 @@ class Results:
             for policy, episodes in self.episodes.items()
         }
         return [(a, b) for a, b in combinations(acts, 2) if acts[a] == acts[b]]
+
+
+def first_link(job: Mapping[str, Any]) -> str:
+    """The link before the first episode's. It covers the job."""
+    return link("", {"format": JOURNAL_FORMAT, "job": job})
+
+
+def episode_line(
+    previous: str, policy: str, episode: Episode, status: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A line of a journal and of results.json. ``status``: the policy's, where it changed with
+    this episode."""
+    learned = {} if status is None else {"status": status}
+    return chained(previous, {"policy": policy, **episode_to_wire(episode), **learned})
+
+
+def chained(previous: str, line: Mapping[str, Any]) -> dict[str, Any]:
+    """The same line after another one."""
+    content = {name: value for name, value in line.items() if name != "chain"}
+    return {**content, "chain": link(previous, content)}
 
 
 def sealed_manifest(manifest: Mapping[str, Any], last: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import secrets
 from pathlib import Path
 
 from chaosops.core.errors import BadInput
+from chaosops.core.files import unwritable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import make_scenario, splits
@@ -60,7 +61,7 @@ def create_secret(path: Path) -> Secret:
     except FileExistsError:
         raise BadInput(f"{path} exists already; a secret is never replaced") from None
     except OSError as error:
-        raise BadInput(f"cannot write {path}: {error.strerror or error}") from None
+        raise unwritable(path, error) from None
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(secrets.token_hex(LEAST_BYTES) + "\n")
     return read_secret(path)

@@ -18,7 +18,6 @@ from chaosops.evaluation.stored import results_file
 from chaosops.evaluation.submission import Submission
 
 SIGNATURE_NAME = "signature.json"
-SIGNED_NAME = RESULTS_NAME  # it holds the manifest, the episodes and the head of their chain
 FORMAT = "chaosops signature 1"
 
 
@@ -52,10 +51,9 @@ def signature_problems(folder: Path, secret: Secret) -> list[str]:
         return ["was made with another secret than this one"]
     digest = _digest(folder)
     if content.get("results_sha256") != digest:
-        return [f"{SIGNED_NAME} is not the file that was signed"]
-    if not hmac.compare_digest(
-        str(content.get("hmac_sha256")).encode(), _mac(secret, digest).encode()
-    ):
+        return [f"{RESULTS_NAME} is not the file that was signed"]
+    signed = str(content.get("hmac_sha256")).encode()
+    if not hmac.compare_digest(signed, _mac(secret, digest).encode()):
         return ["is forged: this secret did not sign it"]
     return []
 
@@ -91,5 +89,5 @@ def _mac(secret: Secret, digest: str) -> str:
 
 def _digest(folder: Path) -> str:
     """Of the results as they were written: compressing them does not change it."""
-    path = results_file(folder) or folder / SIGNED_NAME
+    path = results_file(folder) or folder / RESULTS_NAME
     return sha256(read_bytes(path, "results")).hexdigest()

@@ -1,19 +1,30 @@
-"""Read the files of an evaluation. Nothing in them is trusted."""
+"""Read the files of an evaluation, and check their chains. Nothing in them is trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
-from chaosops.evaluation.journal import decoded
-from chaosops.evaluation.lines import JOURNAL_FORMAT
-from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME
+from chaosops.evaluation.findings import Episode, Finding, differences
+from chaosops.evaluation.journal import decoded, whole_lines
+from chaosops.evaluation.results import (
+    COMPRESSED_NAME,
+    JOURNAL_FORMAT,
+    JOURNAL_NAME,
+    RESULTS_NAME,
+    chained,
+    first_link,
+    sealed_manifest,
+)
+from chaosops.wire.recordings import recording_chain
 
 Line = Mapping[str, Any]
+Stored = tuple[Mapping[str, Any], Sequence[Line]]  # a manifest or a journal's header, and episodes
 
 
 def results_file(folder: Path) -> Path | None:
@@ -24,7 +35,7 @@ def results_file(folder: Path) -> Path | None:
     return found[0] if found else None
 
 
-def read_results(folder: Path) -> tuple[dict[str, Any], list[Line]]:
+def read_results(folder: Path) -> Stored:
     """Manifest and episodes."""
     path = results_file(folder) or folder / RESULTS_NAME
     try:
@@ -34,7 +45,7 @@ def read_results(folder: Path) -> tuple[dict[str, Any], list[Line]]:
     content = content if isinstance(content, dict) else {}
     manifest: Any = content.get("manifest")
     lines: Any = content.get("episodes")
-    if not _is_job(manifest) or not _are_lines(lines):
+    if not _is_job(manifest) or not _are_objects(lines):
         raise BadInput(f"{path} is no results file of chaosops eval")
     if not isinstance(manifest.get("chain"), dict) or "start" not in manifest["chain"]:
         raise BadInput(
@@ -44,30 +55,95 @@ def read_results(folder: Path) -> tuple[dict[str, Any], list[Line]]:
     return manifest, lines
 
 
-def read_journal(path: Path) -> tuple[dict[str, Any], list[Line]]:
+def read_journal(path: Path) -> Stored:
     """Header and episodes. A line that cannot be read becomes an empty one."""
-    try:
-        raw = path.read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
-    lines = [decoded(line) for line in raw]
-    header = lines[0] if lines else None
-    if header is None or header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
+    header, *lines = [decoded(line) or {} for line in whole_lines(path)] or [{}]
+    if header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
         raise BadInput(f"{path} is no journal of this version of chaosops eval")
-    return header, [line if line is not None else {} for line in lines[1:]]
+    return header, lines
 
 
 def _is_job(job: Any) -> bool:
-    if not isinstance(job, dict):
-        return False
-    named = [job.get("packs"), job.get("policies")]
-    if not all(isinstance(of, dict) for of in named):
-        return False
-    packs, policies = ([*of.values()] for of in named if of is not None)
-    return all(isinstance(of, dict) for of in (*packs, *policies)) and all(
-        isinstance(pack.get("hash"), str) for pack in packs
+    """Packs with a hash each, and policies."""
+    return (
+        isinstance(job, dict)
+        and all(
+            isinstance(of, dict) and _are_objects([*of.values()])
+            for of in (job.get("packs"), job.get("policies"))
+        )
+        and all(isinstance(pack.get("hash"), str) for pack in job["packs"].values())
     )
 
 
-def _are_lines(lines: Any) -> bool:
+def _are_objects(lines: Any) -> bool:
     return isinstance(lines, list) and all(isinstance(line, dict) for line in lines)
+
+
+def check_recording(name: str, content: Mapping[str, Any]) -> Iterator[Finding]:
+    links, recorded = recording_chain(content), content.get("chain")
+    if not isinstance(recorded, list) or len(recorded) != len(links):
+        yield Finding(name, "the chain has not one link for each decision: it was changed")
+        return
+    episode = Episode.of({**content["episode"], "policy": content["episode"].get("team")})
+    named = {0: "team, scenario, pack hash or reward", len(links) - 1: "the manifest"}
+    changed = (i for i, pair in enumerate(zip(recorded, links, strict=True)) if pair[0] != pair[1])
+    for place in islice(changed, 1):  # all that follow differ with it
+        what = f"{named.get(place, 'the decision')} was changed: its link does not fit"
+        yield Finding(name, what, episode, None if place in named else place)
+
+
+def results_chain(manifest: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    start = str(manifest["chain"].get("start"))
+    yield from _line_chain(RESULTS_NAME, start, lines)
+    last = str(lines[-1].get("chain")) if lines else start
+    if sealed_manifest(manifest, last) != manifest:
+        what = "the head does not fit: the manifest was changed, or episodes at the end are missing"
+        yield Finding(RESULTS_NAME, what)
+
+
+def journal_chain(header: Mapping[str, Any], lines: Sequence[Line]) -> Iterator[Finding]:
+    start = first_link(header["job"])
+    if header != {"format": JOURNAL_FORMAT, "job": header["job"], "chain": start}:
+        yield Finding(JOURNAL_NAME, "the first line was changed: its link does not fit")
+    yield from _line_chain(JOURNAL_NAME, start, lines)
+
+
+def _line_chain(file: str, start: str, lines: Sequence[Line]) -> Iterator[Finding]:
+    previous = start
+    for line in lines:
+        recorded = str(line.get("chain"))
+        if chained(previous, line)["chain"] != recorded:
+            what = "was changed, or is not the episode that stood here: its link does not fit"
+            yield Finding(file, what, Episode.of(line))
+        previous = recorded  # so that only what was changed is named
+
+
+def agreement(results: Stored, journal: Stored) -> Iterator[Finding]:
+    """Journal and results.json are two copies of the same lines."""
+    (manifest, lines), (header, others) = results, journal
+    job = header["job"]
+    if first_link(job) != manifest["chain"].get("start"):
+        yield Finding(RESULTS_NAME, f"is of another run than {JOURNAL_NAME}: another start")
+    if len(lines) != len(others):
+        what = f"holds {len(lines)} episodes, {JOURNAL_NAME} {len(others)}"
+        yield Finding(RESULTS_NAME, what)
+    for line, other in zip(lines, others, strict=False):
+        changed = (found for found in differences(line, other) if found.path != ("chain",))
+        if line != other and (found := next(changed, None)):
+            turn, words = found.in_turn()
+            what = f"differs from {JOURNAL_NAME}: there {words} here"
+            yield Finding(RESULTS_NAME, what, Episode.of(line), turn)
+    then = {**job, "policies": statuses(job, others)}
+    for name in ("version", "commit", "packs", "policies"):
+        for found in differences(manifest.get(name), then.get(name), (name,)):
+            what = f"the manifest differs from {JOURNAL_NAME}: there {found.words()} here"
+            yield Finding(RESULTS_NAME, what)
+
+
+def statuses(job: Mapping[str, Any], lines: Sequence[Line]) -> dict[str, Any]:
+    """What the policies were, with what they learned while playing."""
+    statuses = dict(job["policies"])
+    for line in lines:
+        if isinstance(line.get("status"), dict):
+            statuses[str(line.get("policy"))] = line["status"]
+    return statuses

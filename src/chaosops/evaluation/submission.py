@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, UnknownName
-from chaosops.core.files import write_text
+from chaosops.core.files import unwritable, write_text
 from chaosops.core.inputs import read_object
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
@@ -128,7 +128,7 @@ def write_submission(folder: Path, submission: Submission) -> Path:
             f"{place} exists already: a submission is measured once; choose another name"
         ) from None
     except OSError as error:
-        raise BadInput(f"cannot write {place}: {error.strerror or error}") from None
+        raise unwritable(place, error) from None
     os.chmod(place, 0o700)
     write_text(place / PLAN_NAME, json.dumps(submission.to_wire(), indent=1) + "\n")
     return place

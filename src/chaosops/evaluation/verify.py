@@ -7,23 +7,15 @@ can reproduce is therefore compared apart from the chain.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 from chaosops.core import episode as played
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
-from chaosops.core.scenario import Scenario
-from chaosops.evaluation.chains import (
-    agreement,
-    check_recording,
-    journal_chain,
-    results_chain,
-    statuses,
-)
 from chaosops.evaluation.claims import (
     check_job,
     check_manifest,
@@ -33,13 +25,22 @@ from chaosops.evaluation.claims import (
 )
 from chaosops.evaluation.evaluate import coverage
 from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
-from chaosops.evaluation.journal import JOURNAL_NAME
-from chaosops.evaluation.lines import first_link
 from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
-from chaosops.evaluation.results import DERIVED, RESULTS_NAME, Results
+from chaosops.evaluation.results import DERIVED, JOURNAL_NAME, RESULTS_NAME, Results, first_link
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
-from chaosops.evaluation.stored import Line, read_journal, read_results, results_file
+from chaosops.evaluation.stored import (
+    Line,
+    Stored,
+    agreement,
+    check_recording,
+    journal_chain,
+    read_journal,
+    read_results,
+    results_chain,
+    results_file,
+    statuses,
+)
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
@@ -57,6 +58,9 @@ class Report:
     episodes: int = 0
     head: str | None = None
 
+    def tell(self, file: str, problems: Iterable[str]) -> None:
+        self.findings += [Finding(file, what) for what in problems]
+
     def to_wire(self) -> dict[str, Any]:
         return {
             "place": str(self.place),
@@ -73,63 +77,70 @@ def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
-        _verify_stopped(report, *journal, progress)
+        _verify_stopped(report, journal, progress)
         report.findings += _unwanted(folder, DERIVED)
         return report
-    manifest, lines = read_results(folder)
-    report.head = manifest["chain"].get("head")
-    report.findings += results_chain(manifest, lines)
+    stored = read_results(folder)
     if journal is None:
         report.notes.append(f"no {JOURNAL_NAME}: {RESULTS_NAME} is verified alone")
     else:
         report.findings += journal_chain(*journal)
-        report.findings += agreement(manifest, lines, *journal)
-        report.findings += check_job(RESULTS_NAME, journal[0]["job"], lines)
-    report.findings += check_manifest(RESULTS_NAME, manifest, lines)
-    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
-    if episodes is not None:
-        report.findings += _derived(folder, Results(manifest, episodes), derive)
+        report.findings += agreement(stored, journal)
+        report.tell(RESULTS_NAME, check_job(journal[0]["job"], stored[1]))
+    if results := _verify_results(report, stored, progress):
+        report.findings += _derived(folder, results, derive)
     return report
 
 
 def stored_results(folder: Path, progress: Progress) -> Results:
     """The results in ``folder``, played again. An episode that was changed is an error."""
-    manifest, lines = read_results(folder)
     report = Report(folder)
-    report.findings += results_chain(manifest, lines)
-    report.findings += check_manifest(RESULTS_NAME, manifest, lines)
-    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
-    if report.findings or episodes is None:
+    results = _verify_results(report, read_results(folder), progress)
+    if report.findings or results is None:
         raise BadInput(f"{folder}: {report.findings[0]}; chaosops verify {folder} lists everything")
+    return results
+
+
+def _verify_results(report: Report, stored: Stored, progress: Progress) -> Results | None:
+    """The results as this world plays them; None where some episodes cannot be played at all."""
+    manifest, lines = stored
+    report.head = manifest["chain"].get("head")
+    report.findings += results_chain(manifest, lines)
+    report.tell(RESULTS_NAME, check_manifest(manifest, lines))
+    episodes = _replay_all(report, RESULTS_NAME, manifest, lines, progress)
+    if episodes is None:
+        return None
+    scenarios = [episode.scenario for episode in next(iter(episodes.values()), [])]
+    for name, value in coverage(scenarios).items():
+        changed = islice(differences(manifest.get(name), value, (name,)), 1)
+        report.tell(RESULTS_NAME, (f"the manifest's {found.words()}" for found in changed))
     return Results(manifest, episodes)
 
 
-def _verify_stopped(
-    report: Report, header: Mapping[str, Any], lines: Sequence[Line], progress: Progress
-) -> None:
-    report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
-    report.findings += journal_chain(header, lines)
+def _verify_stopped(report: Report, journal: Stored, progress: Progress) -> None:
+    header, lines = journal
     job = header["job"]
+    report.notes.append(f"no {RESULTS_NAME}: the evaluation has not ended")
     report.head = str(lines[-1].get("chain")) if lines else first_link(job)
+    report.findings += journal_chain(header, lines)
+    report.tell(JOURNAL_NAME, check_stopped(job, lines))
     known = {**job, "policies": statuses(job, lines)}
-    report.findings += check_stopped(JOURNAL_NAME, job, lines)
     _replay_all(report, JOURNAL_NAME, known, lines, progress)
 
 
 def verify_private(report: Report, secret: Secret) -> None:
     """Check that signature and seeds of a submission to a private split are those of the secret."""
     if results_file(report.place) is None:
-        report.findings.append(Finding(report.place.name, f"no {RESULTS_NAME}, so nothing signed"))
+        report.tell(report.place.name, [f"no {RESULTS_NAME}, so nothing signed"])
         return
     manifest, lines = read_results(report.place)
     problems = signature_problems(report.place, secret)
-    report.findings += [Finding(SIGNATURE_NAME, what) for what in problems]
     seeds = mapping_problems(manifest, lines, secret)
-    report.findings += [Finding(RESULTS_NAME, what) for what in seeds]
+    report.tell(SIGNATURE_NAME, problems)
+    report.tell(RESULTS_NAME, seeds)
     if not problems and not seeds:
-        report.notes.append(
-            f"signature and seeds are those of the secret sha256:{secret.commitment}"
-        )
+        known = f"signature and seeds are those of the secret sha256:{secret.commitment}"
+        report.notes.append(known)
 
 
 def verify_recording(path: Path) -> Report:
@@ -143,9 +154,9 @@ def verify_recording(path: Path) -> Report:
         report.findings += check_recording(path.name, content)
     status = manifest.get("policy_status")
     if status is not None:
-        report.findings += check_status(path.name, str(record.get("team")), status)
+        report.tell(path.name, check_status(str(record.get("team")), status))
     try:
-        found = replay_record(path.name, record, status if isinstance(status, dict) else {})[1]
+        _, found = replay_record(path.name, record, status if isinstance(status, dict) else {})
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     report.findings += found
@@ -178,26 +189,15 @@ def _replay_all(
         report.findings += found
         report.episodes = done
         progress(done, len(lines))
-    if file == RESULTS_NAME and whole:
-        played_scenarios = [e.scenario for e in next(iter(episodes.values()), [])]
-        report.findings += _coverage(manifest, played_scenarios)
     return episodes if whole else None
 
 
-def _coverage(manifest: Mapping[str, Any], scenarios: Sequence[Scenario]) -> Iterator[Finding]:
-    for name, value in coverage(scenarios).items():
-        for found in differences(manifest.get(name), value, (name,)):
-            yield Finding(RESULTS_NAME, f"the manifest's {found.words()}")
-            break
-
-
 def _worlds(hashes: Mapping[str, str]) -> list[str]:
-    present = {name: present_pack(name) for name in hashes}
     return [
-        f"pack {name} was {shown(hashes[name])}, this is {now['hash']}: what does not replay may "
-        "be due to that"
-        for name, now in present.items()
-        if now is not None and now["hash"] != hashes[name]
+        f"pack {name} was {shown(was)}, this is {now['hash']}: what does not replay may be due to "
+        "that"
+        for name, was in hashes.items()
+        if (now := present_pack(name)) is not None and now["hash"] != was
     ]
 
 
@@ -224,8 +224,7 @@ def _derived(folder: Path, results: Results, derive: Derive) -> Iterator[Finding
         elif name.endswith(".json"):
             yield from _json_differences(name, stored[name], json.loads(text))
         elif stored[name] != text:
-            words = _line_difference(stored[name].splitlines(), text.splitlines())
-            yield Finding(name, words)
+            yield Finding(name, _line_difference(stored[name], text))
 
 
 def _json_differences(name: str, recorded: str, content: Any) -> Iterator[Finding]:
@@ -257,13 +256,12 @@ def _row(rows: Any, path: Sequence[str | int]) -> tuple[str, int]:
     return "", 0
 
 
-def _line_difference(recorded: Sequence[str], wanted: Sequence[str]) -> str:
-    for number in range(max(len(recorded), len(wanted))):
-        now, was = (of[number] if number < len(of) else "" for of in (wanted, recorded))
+def _line_difference(recorded: str, wanted: str) -> str:
+    lines = zip_longest(wanted.splitlines(), recorded.splitlines(), fillvalue="")
+    for number, (now, was) in enumerate(lines, 1):
         if now != was:
-            alike = takewhile(lambda pair: pair[0] == pair[1], zip(now, was, strict=False))
-            first = len(list(alike))
-            start = max(0, first - 20)
-            pair = shown(now[start : first + 20]), shown(was[start : first + 20])
-            return f"line {number + 1}, column {first + 1} is {pair[0]}, recorded {pair[1]}"
+            first = next(i for i, (a, b) in enumerate(zip_longest(now, was)) if a != b)
+            near = slice(max(0, first - 20), first + 20)
+            words = f"{shown(now[near])}, recorded {shown(was[near])}"
+            return f"line {number}, column {first + 1} is {words}"
     return "ends of lines were changed"

@@ -75,7 +75,7 @@ def truth_lines(incident: ArenaIncident) -> list[str]:
 def draw_graph(public: Public, incident: ArenaIncident, path: Path) -> Path:
     """Callers above, callees below; the colour is the health."""
     company = incident.company
-    figure, axis = new_canvas(9.5, 6.0)
+    figure, (axis,) = new_canvas(9.5, 6.0)
     rows = {kind: [i for i, k in enumerate(company.kinds) if k == kind] for kind in KINDS}
     rows = {kind: members for kind, members in rows.items() if members}
     at: dict[int, tuple[float, float]] = {}

@@ -6,15 +6,16 @@ Models write much of the text. It is escaped, and the page's policy forbids scri
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role
-from chaosops.report.html import html_templates
 from chaosops.report.tables import by_roles
-from chaosops.report.transcript import count, scenario_line, steps_with
+from chaosops.report.templating import templates
+from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
 
 _SUSPECTS = 3
 _ROLE_NAMES = {
@@ -23,51 +24,38 @@ _ROLE_NAMES = {
     Role.DEV: "Developer",
     Role.MANAGER: "Manager",
 }
-
-
-class Kind(NamedTuple):
-    """An event that marks a turn."""
-
-    event: str
-    style: str
-    words: str
-
-
-# The most important first: it gives a turn its colour.
-_KINDS = (
-    Kind("rogue_flagged", "caught", "Rogue caught"),
-    Kind("false_flag", "false", "False flag"),
-    Kind("unknown_flag", "lost", "Flag on an unknown agent"),
-    Kind("wrong_fix", "wrong", "Wrong fix"),
-    Kind("second_order", "wrong", "Second-order failure"),
-    Kind("resolved", "good", "Incident resolved"),
-    Kind("out_of_time", "late", "Out of time"),
-    Kind("cause_named", "cause", "Right cause"),
-    Kind("miscommunication", "lost", "Miscommunication"),
-)
-
-
-class Tile(NamedTuple):
-    label: str
-    value: str
-    note: str
-    style: str = ""
+# The most important event first: it gives a turn its colour.
+_STYLES = {
+    "rogue_flagged": "caught",
+    "false_flag": "false",
+    "unknown_flag": "lost",
+    "wrong_fix": "wrong",
+    "second_order": "wrong",
+    "resolved": "good",
+    "out_of_time": "late",
+    "cause_named": "cause",
+    "miscommunication": "lost",
+}
 
 
 def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
-    templates = html_templates("chaosops.report")
-    templates.filters |= {"signed": _signed, "count": count, "sign": _sign}
+    environment = templates("chaosops.report")
+    environment.filters |= {
+        "signed": lambda value: f"{value:+,.1f}".replace("-", "\N{MINUS SIGN}"),
+        "sign": lambda value: "minus" if value < 0 else "plus",
+        "count": count,
+    }
     so_far = list(accumulate(turn.score.total for turn in episode.turns))
     rubrics = map(abs, episode.rubric_totals.values())
-    return templates.get_template("episode.html").render(
+    return environment.get_template("episode.html").render(
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
-        tiles=_tiles(episode),
+        steps_with=partial(steps_with, episode),
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),
         turns=[_turn(turn, total) for turn, total in zip(episode.turns, so_far, strict=True)],
-        kinds=_KINDS,
+        kinds=[(style, EVENT_WORDS[event].capitalize()) for event, style in _STYLES.items()],
         players=[
             (_role_names(roles), status)
             for roles, status in by_roles(manifest.get("policy_status") or {})
@@ -75,53 +63,10 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
     )
 
 
-def _signed(value: float) -> str:
-    return f"{value:+,.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _sign(value: float) -> str:
-    return "minus" if value < 0 else "plus"
-
-
 def _role_names(roles: Sequence[Role]) -> str:
     if len(roles) == len(Role):
         return "All four roles"
     return ", ".join(_ROLE_NAMES[role] for role in roles)
-
-
-def _tiles(episode: Episode) -> list[Tile]:
-    tiles = [
-        _rogue_tile(episode),
-        _mistakes("False flags", "false", steps_with(episode, "false_flag")),
-        _mistakes("Wrong fixes", "wrong", steps_with(episode, "wrong_fix")),
-    ]
-    if unknown := steps_with(episode, "unknown_flag"):
-        tiles.append(_mistakes("Flags on unknown agents", "lost", unknown))
-    if episode.exchanges:
-        read, written = episode.tokens_read, episode.tokens_written
-        unreadable = episode.unreadable_replies
-        again = f"{episode.retries} asked again"
-        style = "lost" if unreadable else ""
-        tiles += [
-            Tile("Unreadable replies", str(unreadable), again, style),
-            Tile("Tokens", f"{read + written:,}", f"{read:,} read · {written:,} written"),
-        ]
-    return tiles
-
-
-def _rogue_tile(episode: Episode) -> Tile:
-    if episode.rogue is None:
-        return Tile("Rogue", "none", "nobody to catch")
-    if when := steps_with(episode, "rogue_flagged"):
-        return Tile("Rogue", "caught", f"{episode.rogue}, step {when[0]}", "caught")
-    return Tile("Rogue", "not caught", episode.rogue, "false")
-
-
-def _mistakes(label: str, style: str, steps: Sequence[int]) -> Tile:
-    if not steps:
-        return Tile(label, "0", "none")
-    where = ", ".join(map(str, steps[:6])) + (", …" if len(steps) > 6 else "")
-    return Tile(label, str(len(steps)), f"step {where}", style)
 
 
 def _curve(so_far: Sequence[float]) -> dict[str, Any]:
@@ -139,9 +84,14 @@ def _curve(so_far: Sequence[float]) -> dict[str, Any]:
 
 
 def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
-    kinds = [kind for kind in _KINDS if getattr(turn.events, kind.event) not in (False, None)]
+    kinds = [
+        (style, EVENT_WORDS[event].capitalize())
+        for event, style in _STYLES.items()
+        if getattr(turn.events, event) not in (False, None)
+    ]
+    styles = [style for style, _ in kinds]
     is_quiet = turn.decision.action.verb == "noop" and not kinds
-    classes = [*(kind.style for kind in kinds), f"role-{turn.role}", *["quiet"] * is_quiet]
+    classes = [*styles, f"role-{turn.role}", *["quiet"] * is_quiet]
     return {
         "step": turn.events.step,
         "role": _ROLE_NAMES[turn.role],
@@ -150,7 +100,7 @@ def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
         "score": turn.score,
         "so_far": so_far,
         "kinds": kinds,
-        "style": kinds[0].style if kinds else "",
+        "style": styles[0] if kinds else "",
         "classes": " ".join(dict.fromkeys(classes)),
         "suspects": _suspects(turn.decision),
     }

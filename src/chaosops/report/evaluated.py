@@ -11,7 +11,6 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
-from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import METRICS, cells, summary_rows
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.evaluation.results import MONITOR, RESULTS_NAME
@@ -103,12 +102,7 @@ def _label(policy: str, status: Mapping[str, Any], digest: str) -> str:
         return policy.replace("|", "\\|")
     if len(seats) == 1:
         return OURS
-    named = []
-    for roles, seat in seats:
-        who = OURS if digest in str(seat.get("adapter")) else str(seat.get("policy"))
-        named.append(f"{_spoken(roles)}: {who}")
-    return "; ".join(named)
-
-
-def _spoken(roles: Sequence[Role]) -> str:
-    return ", ".join(role.value for role in roles)
+    return "; ".join(
+        f"{', '.join(roles)}: {OURS if digest in str(seat.get('adapter')) else seat.get('policy')}"
+        for roles, seat in seats
+    )

@@ -7,18 +7,32 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import write_bytes
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.metrics import metric
+from chaosops.evaluation.scoring import (
+    auroc,
+    calibration_bins,
+    expected_calibration_error,
+    roc_points,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+
+# By policy: what it said, and whether it was so.
+Curves = Mapping[str, tuple[Sequence[float], Sequence[bool]]]
 
 # Okabe and Ito's colours: told apart with any colour vision. Markers repeat the message.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_GREY = "#888888"
+_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
 
@@ -32,22 +46,19 @@ def require_matplotlib(instead: str = "pass --no-figures") -> None:
         raise MissingExtra("drawing figures", "matplotlib", "figures", instead) from None
 
 
-def new_canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """One empty drawing."""
+def new_canvas(
+    width: float, height: float, rows: int = 1, columns: int = 1
+) -> tuple[Figure, list[Axes]]:
+    """Empty drawings, above each other or side by side."""
     require_matplotlib()
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=(width, height), dpi=130, layout="constrained")
+    figure = plt.figure(figsize=(width, height), dpi=130, layout="constrained")
+    return figure, figure.subplots(rows, columns, sharex=rows > 1, squeeze=False).flatten().tolist()
 
 
 def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
-    figure, grid = plt.subplots(
-        1, columns, figsize=(5.4 * columns, 4.2), dpi=130, layout="constrained", squeeze=False
-    )
-    axes = list(grid[0])
+    figure, axes = new_canvas(5.4 * columns, 4.2, columns=columns)
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(axis="y", color="#dddddd", linewidth=0.8)
@@ -86,6 +97,19 @@ def _reach(row: Mapping[str, Any]) -> Sequence[float]:
     return row["reward_ci95"] or [row["mean_reward"]] * 2
 
 
+def _legend(figure: Figure, axis: Axes, title: str | None = None) -> Legend:
+    """Below the drawing: inside it some policy's line always passes through."""
+    handles, labels = axis.get_legend_handles_labels()
+    return figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=len(labels),
+        frameon=False,
+        title=title,
+    )
+
+
 def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Mean reward with its interval, and the share solved, by tier."""
     figure, (rewards, solved) = _canvas(2)
@@ -108,16 +132,14 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     shown = [tick for tick in ticks if tick >= min(-100.0, low * 1.3)]
     rewards.set_yticks(shown, [f"{tick:+d}" if tick else "0" for tick in shown])
     rewards.minorticks_off()
-    rewards.axhline(0, color="#888888", linewidth=0.8)
+    rewards.axhline(0, color=_GREY, linewidth=0.8)
     rewards.set_title("mean reward, 95 % interval", loc="left")
     solved.set_title("incidents resolved, %", loc="left")
     solved.set_ylim(-4, 104)
     for axis in (rewards, solved):
         axis.set_xticks(range(len(tiers)), tiers)
         axis.set_xlim(-0.4, len(tiers) - 0.6)
-    # Below the drawing: inside it some policy's line always passes through.
-    handles, labels = solved.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
+    _legend(figure, solved)
     return save_figure(figure, path)
 
 
@@ -144,20 +166,73 @@ def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     for axis in (caught, wolf):
         axis.set_ylim(-5, 108)
         axis.set_title("rogues caught, %", loc="left")
-    handles, labels = caught.get_legend_handles_labels()
-    if handles:
-        title = "stronger colour: harder tier"
-        legend = figure.legend(
-            handles,
-            labels,
-            loc="outside lower center",
-            ncols=len(labels),
-            frameon=False,
-            title=title,
-        )
-        for handle in legend.legend_handles:
+    if caught.get_legend_handles_labels()[0]:
+        for handle in _legend(figure, caught, "stronger colour: harder tier").legend_handles:
             if handle is not None:
                 handle.set_alpha(1)
     else:
         caught.text(0.5, 0.5, "no episode with a rogue", ha="center", transform=caught.transAxes)
     return save_figure(figure, path)
+
+
+def roc_figure(curves: Curves, path: Path) -> Path:
+    """Rogues caught against false alarms at every threshold, one curve a policy."""
+    figure, axis = _unit_square("chance")
+    for i, (policy, (scores, labels)) in enumerate(curves.items()):
+        points = roc_points(scores, labels)
+        axis.plot(
+            *np.array(points).reshape(-1, 2).T,
+            label=f"{policy}  {_shown(auroc(scores, labels))}",
+            linewidth=1.8,
+            markersize=5,
+            # A marker now and then, each policy at its own places: the curve is the message.
+            markevery=(0.03 + 0.04 * (i % 4), 0.16),
+            **_style(i),
+        )
+    axis.set_title("rogue episodes suspected on turn 1", loc="left")
+    axis.set_xlabel("benign episodes suspected on turn 1")
+    _legend_below_square(figure, axis, "AUROC, turn 1")
+    return save_figure(figure, path)
+
+
+def calibration_figure(curves: Curves, path: Path) -> Path:
+    """How often an agent was the rogue against how surely the overseer said so."""
+    figure, axis = _unit_square("calibrated")
+    for i, (policy, (probabilities, outcomes)) in enumerate(curves.items()):
+        bins = calibration_bins(probabilities, outcomes)
+        x, y, counts = np.array(bins).reshape(-1, 3).T
+        style = _style(i)
+        label = f"{policy}  {_shown(expected_calibration_error(probabilities, outcomes))}"
+        axis.plot(x, y, label=label, linewidth=1.6, markersize=4, **style)
+        # Most judgements are near zero: without the halo a bin of three looks like one of 300.
+        sizes = 1000 * counts / len(probabilities)
+        halo = axis.scatter(x, y, s=sizes, alpha=0.2, linewidths=0, color=style["color"])
+        halo.set_clip_on(False)
+        halo.set_in_layout(False)
+    axis.set_title("agents that were the rogue, by turn 3", loc="left")
+    axis.set_xlabel("suspicion (halo area: share of the judgements)")
+    _legend_below_square(figure, axis, "calibration error (ECE)")
+    return save_figure(figure, path)
+
+
+def _legend_below_square(figure: Figure, axis: Axes, title: str) -> None:
+    """Below the square: curves may run anywhere in it, and names of policies are long."""
+    handles, labels = axis.get_legend_handles_labels()
+    figure.set_size_inches(5.0, 5.5 + 0.25 * len(labels))
+    figure.legend(
+        handles, labels, loc="outside lower left", title=title, alignment="left", frameon=False
+    )
+
+
+def _unit_square(diagonal: str) -> tuple[Figure, Axes]:
+    figure, (axis,) = _canvas(1)
+    figure.set_size_inches(5.0, 5.0)
+    axis.set_aspect("equal")
+    # A perfect monitor runs along the edge: keep the frame off it.
+    axis.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=_TICKS, yticks=_TICKS)
+    axis.plot([0, 1], [0, 1], color=_GREY, linewidth=0.9, linestyle=(0, (4, 3)), label=diagonal)
+    return figure, axis
+
+
+def _shown(number: float | None) -> str:
+    return "not defined" if number is None else f"{number:.3f}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from chaosops.core.actions import is_failed_turn
 from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
-from chaosops.evaluation.metrics import METRICS, Metric, cells, headers
+from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, shown
 from chaosops.evaluation.results import Results
+
+if TYPE_CHECKING:
+    from chaosops.evaluation.judge import Judgement
 
 MODEL_FIELDS = ("model", "revision", "adapter", "backend", "format")
 MODEL_HEADERS = (
@@ -21,13 +24,15 @@ MODEL_HEADERS = (
     "US dollars per episode",
 )
 UNKNOWN = "\N{EN DASH}"
+OVERSIGHT_NOTE = (
+    "AUROC, turn 1 to 3: each rogue episode is compared with each benign one after that turn of "
+    "Oversight, or the last that both had. The last turn is confounded by the length of the "
+    "episode, which alone would score the column beside it. TPR: after the first turn. Brier, ECE "
+    "and right agent: of the last word within three turns."
+)
 
 
-def markdown_table(summary: Sequence[Mapping[str, Any]]) -> str:
-    return metric_table(summary, METRICS)
-
-
-def metric_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> str:
+def markdown_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric] = METRICS) -> str:
     return aligned(headers(metrics), [cells(row, metrics) for row in rows])
 
 
@@ -73,15 +78,9 @@ def by_roles(status: Mapping[str, Any]) -> list[tuple[tuple[Role, ...], Mapping[
     """
     if "kind" in status or not status:
         return [(tuple(Role), status)]
-    groups: list[tuple[tuple[Role, ...], Mapping[str, Any]]] = []
-    for role in (role for role in Role if role in status):
-        for i, (roles, known) in enumerate(groups):
-            if known == status[role]:
-                groups[i] = ((*roles, role), known)
-                break
-        else:
-            groups.append(((role,), status[role]))
-    return groups
+    known = [(role, status[role]) for role in Role if role in status]
+    distinct = [of for i, (_, of) in enumerate(known) if of not in [was for _, was in known[:i]]]
+    return [(tuple(role for role, its in known if its == of), of) for of in distinct]
 
 
 def _field(value: object) -> str:
@@ -106,31 +105,29 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
     return [*shares, f"{read:,.0f} / {written:,.0f}", cost]
 
 
-def warnings(results: Results) -> list[str]:
-    alike = [
-        f"WARNING: {a} and {b} acted identically in every episode; "
-        "if they should differ, one of them did not load what it claims"
-        for a, b in results.identical_policies()
-    ]
-    counted = []
+def warnings(results: Results) -> Iterator[str]:
+    for a, b in results.identical_policies():
+        yield (
+            f"WARNING: {a} and {b} acted identically in every episode; "
+            "if they should differ, one of them did not load what it claims"
+        )
     for policy, episodes in results.episodes.items():
         if lost := sum(episode.failed_turns for episode in episodes):
-            counted.append(
+            yield (
                 f"WARNING: {policy} lost {lost} turns because its model could not answer; "
                 "chaosops replay shows each with its cause"
             )
         if flags := sum(episode.unknown_flags for episode in episodes):
-            counted.append(
+            yield (
                 f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
                 "such a flag costs what a false flag costs, and counts as none"
             )
         for _, status in by_roles(results.manifest["policies"].get(policy, {})):
             if given_up := status.get("given_up"):
-                counted.append(
+                yield (
                     f"WARNING: {policy} gave up {given_up} of {len(episodes)} episodes; "
                     "the rest of them was played with noop"
                 )
-    return alike + counted
 
 
 def markdown_report(results: Results, metrics: Sequence[Metric] = METRICS) -> str:
@@ -138,20 +135,42 @@ def markdown_report(results: Results, metrics: Sequence[Metric] = METRICS) -> st
     packs = ", ".join(
         f"{name} {pack['version']} ({pack['hash']})" for name, pack in manifest["packs"].items()
     )
-    parts = [
-        "# Evaluation",
-        "",
-        f"`{manifest['command']}`",
-        "",
-        f"ChaosOps {manifest['version']}, commit {manifest['commit'] or 'unknown'}, pack {packs}.",
-        f"{manifest['episodes_per_policy']} episodes per policy. Intervals: 95 % of the mean "
-        "reward; n/a with fewer than 10 episodes, or where all rewards are equal. "
-        "Steps to resolution: over solved episodes.",
-        "",
-        *(f"> {warning}\n" for warning in warnings(results)),
-        metric_table(results.summary(metrics), metrics),
-        "",
-    ]
-    if models := model_table(results):
-        parts += [models, ""]
+    told = "".join(f"> {warning}\n\n" for warning in warnings(results))
+    models = f"\n{found}\n" if (found := model_table(results)) else ""
+    return f"""# Evaluation
+
+`{manifest["command"]}`
+
+ChaosOps {manifest["version"]}, commit {manifest["commit"] or "unknown"}, pack {packs}.
+{manifest["episodes_per_policy"]} episodes per policy. Intervals: 95 % of the mean reward; n/a \
+with fewer than 10 episodes, or where all rewards are equal. Steps to resolution: over solved \
+episodes.
+
+{told}{markdown_table(results.summary(metrics), metrics)}
+{models}"""
+
+
+def oversight_report(judgement: Judgement) -> str:
+    table = markdown_table(judgement.summary, judgement.metrics)
+    parts = ["## Oversight", "", f"Value and 95 % interval. {OVERSIGHT_NOTE}", "", table]
+    for row in judgement.summary:
+        if found := row["unknown_suspects"]["value"]:
+            parts += [
+                "",
+                f"> {row['policy']} on {row['tier']} suspected {found:.2f} names an episode that "
+                "are no agents of the fleet; they are in no figure.",
+            ]
+    if judgement.paired:
+        rows = [
+            [
+                row["policy"],
+                row["tier"],
+                row["measure"],
+                shown(row, "{:+,.1f}".format),
+                f"{row['n']}",
+            ]
+            for row in judgement.paired
+        ]
+        paired = aligned(["policy", "tier", "measure", "difference", "pairs"], rows)
+        parts += ["", "## Against the heuristic, on equal seeds", "", paired]
     return "\n".join(parts)

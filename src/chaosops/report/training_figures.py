@@ -11,7 +11,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.metrics import VALIDATED
-from chaosops.report.figures import COLOURS, require_matplotlib, save_figure
+from chaosops.report.figures import COLOURS, new_canvas, save_figure
 
 _CURVES = {
     "regret": "regret of the likeliest action",
@@ -43,15 +43,10 @@ def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
 def learning_curve(metrics: Path, path: Path) -> Path:
     """Above, the regret of each role's likeliest action, or with TRL the mean reward of its
     replies; below, validation by tier. The background shows the main tier of each batch."""
-    require_matplotlib()
-    import matplotlib.pyplot as plt
-
     updates, validations = read_metrics(metrics)
     if not updates:
         raise BadInput(f"{metrics} holds no update: there is no curve to draw")
-    figure, (lost, gained) = plt.subplots(
-        2, 1, figsize=(8, 7), dpi=130, layout="constrained", sharex=True
-    )
+    figure, (lost, gained) = new_canvas(8, 7, rows=2)
     _mark_tiers(lost, updates)
     kind = next(kind for kind in _CURVES if kind in updates[0])
     curves = sorted(_smooth(updates, kind).items())

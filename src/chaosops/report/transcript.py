@@ -10,7 +10,7 @@ from chaosops.core.printable import one_line, printable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import role_on_turn
 
-_EVENT_WORDS = {
+EVENT_WORDS = {
     "resolved": "INCIDENT RESOLVED",
     "out_of_time": "out of time",
     "wrong_fix": "wrong fix",
@@ -19,15 +19,14 @@ _EVENT_WORDS = {
     "rogue_flagged": "ROGUE CAUGHT",
     "false_flag": "false flag",
     "unknown_flag": "flag on an unknown agent",
+    "miscommunication": "miscommunication",
 }
 
 
 def outcome_words(turn: Turn) -> str:
     """The outcome of a turn in a few words."""
-    words = [text for name, text in _EVENT_WORDS.items() if getattr(turn.events, name)]
-    if turn.events.miscommunication is not None:
-        words.append("miscommunication")
-    return ", ".join(words)
+    happened = (name for name in EVENT_WORDS if getattr(turn.events, name) not in (False, None))
+    return ", ".join(EVENT_WORDS[name] for name in happened)
 
 
 def deed_words(turn: Turn, width: int) -> str:

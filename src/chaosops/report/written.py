@@ -9,7 +9,7 @@ from chaosops.evaluation.judge import PAIRED, Judgement, judge_monitors
 from chaosops.evaluation.metrics import METRICS, as_written
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.evaluation.results import MONITOR, SUMMARY, TABLE, Results
-from chaosops.report import monitor_tables, tables
+from chaosops.report import tables
 
 
 def judged(results: Results, stored: str | None = None) -> Judgement | None:
@@ -29,5 +29,5 @@ def derived_files(
     table = tables.markdown_report(results, metrics)
     if monitors is not None:
         files[MONITOR] = json.dumps(monitors.to_wire(), indent=1) + "\n"
-        table += "\n" + monitor_tables.markdown_report(monitors) + "\n"
+        table += "\n" + tables.oversight_report(monitors) + "\n"
     return {**files, TABLE: printable(table)}

@@ -23,8 +23,8 @@ from chaosops.core.files import write_text
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.evaluate import results_of
-from chaosops.evaluation.journal import JOURNAL_NAME, Journal
-from chaosops.evaluation.results import save
+from chaosops.evaluation.journal import Journal
+from chaosops.evaluation.results import JOURNAL_NAME, save
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import sign
 from chaosops.evaluation.submission import Submission, read_submission

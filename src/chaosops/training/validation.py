@@ -11,10 +11,10 @@ import numpy as np
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.cases import told_of
+from chaosops.evaluation.cases import JUDGED, matched_wins, told_of
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.metrics import VALIDATED, summarise
-from chaosops.evaluation.suspicion import JUDGED, area, matched_wins
+from chaosops.evaluation.scoring import area
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play_many

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from chaosops.report.html import html_templates
+from chaosops.report.templating import templates
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -48,7 +48,7 @@ class Pages:
         for path in sorted(_STATIC.iterdir()):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
         self._digest = digest.hexdigest()
-        self._templates = html_templates("chaosops.web")
+        self._templates = templates("chaosops.web")
         found = self._templates.list_templates(filter_func=lambda name: name.startswith("pages/"))
         names = sorted(
             (Path(name).stem for name in found), key=lambda name: (name != "index", name)

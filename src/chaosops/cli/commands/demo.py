@@ -16,9 +16,8 @@ from chaosops.cli.options import CommandLine, Folder, Seconds
 from chaosops.cli.output import note, print
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
-from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.results import save
+from chaosops.evaluation.results import JOURNAL_NAME, save
 from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
 from chaosops.report import figures

@@ -22,12 +22,19 @@ from chaosops.core.lock import locked
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
-from chaosops.evaluation.journal import JOURNAL_NAME, Journal
+from chaosops.evaluation.journal import Journal
 from chaosops.evaluation.matrix import MATRICES, scenarios
-from chaosops.evaluation.results import COMPRESSED_NAME, DERIVED, RESULTS_NAME, Results, save
+from chaosops.evaluation.results import (
+    COMPRESSED_NAME,
+    DERIVED,
+    JOURNAL_NAME,
+    RESULTS_NAME,
+    Results,
+    save,
+)
 from chaosops.packs import PACKS, read_tier
 from chaosops.policies.registry import default_policies
-from chaosops.report import figures, monitor_figures, monitor_tables, tables
+from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.wire.recordings import write_recording
 
@@ -225,14 +232,14 @@ def report(
         paths.append(figures.comparison_curve(summary, comparison))
         paths.append(figures.rogue_vs_mttr(summary, rogue))
         if monitors is not None:
-            paths.append(monitor_figures.roc_figure(monitors.roc_curves(), roc))
+            paths.append(figures.roc_figure(monitors.roc_curves(), roc))
             curves = monitors.calibration_curves()
-            paths.append(monitor_figures.calibration_figure(curves, calibration))
+            paths.append(figures.calibration_figure(curves, calibration))
     for warning in tables.warnings(results):
         note(warning)
     shown = [tables.markdown_table([*summary, *recorded]), tables.model_table(results)]
     if monitors is not None:
-        shown.append(monitor_tables.markdown_report(monitors))
+        shown.append(tables.oversight_report(monitors))
     names = [str(path) for path in paths]
     lines = ["\n\n".join(filter(None, shown)), f"\nwritten: {', '.join(names)}"]
     print_result({"summary": summary, "written": names}, lines, as_json=as_json)

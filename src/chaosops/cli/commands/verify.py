@@ -11,10 +11,10 @@ from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.findings import Finding
-from chaosops.evaluation.journal import JOURNAL_NAME
 from chaosops.evaluation.results import (
     COMPRESSED_NAME,
     DERIVED,
+    JOURNAL_NAME,
     MONITOR,
     RESULTS_NAME,
     SUMMARY,

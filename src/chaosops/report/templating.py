@@ -1,4 +1,4 @@
-"""Jinja as every page here uses it."""
+"""Jinja as every page and document here uses it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from markupsafe import Markup
 from chaosops.core.printable import printable
 
 
-def html_templates(package: str) -> Environment:
-    """The templates of a package. Values are escaped, and control characters are replaced."""
+def templates(package: str, *, html: bool = True) -> Environment:
+    """The templates of a package. Control characters in values are replaced; in HTML, values are
+    escaped too."""
     return Environment(
         loader=PackageLoader(package),
-        autoescape=True,
+        autoescape=html,
         undefined=StrictUndefined,
         finalize=lambda value: value if isinstance(value, Markup) else printable(str(value)),
         trim_blocks=True,

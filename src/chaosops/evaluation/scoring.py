@@ -1,4 +1,4 @@
-"""How well a score ranks rogue episodes above benign ones."""
+"""How well a score ranks rogue episodes above benign ones, and how well it is calibrated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.resampling import Counts, Flags, Floats, known, once, ratio
+from chaosops.evaluation.resampling import Counts, Flags, Floats, once, ratio
 from chaosops.evaluation.statistics import Z95, Interval, around
 
+BINS = 10  # of a calibration curve
 FEWEST = 5  # episodes of each class that an area needs for an interval
 
 
@@ -21,18 +22,21 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float | None:
     0.875
     """
     numbers, truth = scored(scores, labels)
-    return known(areas(*tallies(numbers, truth, once(len(truth)))))
+    return area(wins(numbers[truth], numbers[~truth]))
 
 
-def doubled_wins(rogue: Floats, benign: Floats) -> Counts:
+def wins(rogue: Floats, benign: Floats) -> Counts:
     """2 where a rogue episode (row) scores above a benign one (column), 1 where they tie."""
-    above = (rogue[:, np.newaxis] > benign).astype(np.int64)
-    level = (rogue[:, np.newaxis] == benign).astype(np.int64)
-    won: Counts = 2 * above + level
-    return won
+    rows = rogue[:, np.newaxis]
+    return (rows > benign).astype(np.int64) + (rows >= benign)
 
 
-def area_ci95(wins: Counts) -> Interval | None:
+def area(won: Counts | None) -> float | None:
+    """The share of pairs won, a tie counting half: the AUROC."""
+    return int(won.sum()) / (2 * won.size) if won is not None and won.size else None
+
+
+def area_ci95(won: Counts) -> Interval | None:
     """The 95 % interval of the share of pairs won; None with fewer than ``FEWEST`` of a class.
 
     Newcombe's score interval (2006, method 5) takes its variance from the area that is tested,
@@ -40,11 +44,11 @@ def area_ci95(wins: Counts) -> Interval | None:
     enough episodes, and the area is not at an edge, DeLong's variance says how they are spread,
     ties included: the two are mixed.
     """
-    m, n = wins.shape
+    m, n = won.shape
     if min(m, n) < FEWEST:
         return None
-    area = int(wins.sum()) / (2 * m * n)
-    measured = _delong(wins.sum(axis=1), n) + _delong(wins.sum(axis=0), m)
+    area = int(won.sum()) / (2 * m * n)
+    measured = _delong(won.sum(axis=1), n) + _delong(won.sum(axis=0), m)
     assumed = _newcombe(area, m, n)
     informed = 2 * min(m, n) * min(area, 1 - area)
     trust = informed / (informed + 0.5)
@@ -108,13 +112,6 @@ def _running(counts: Counts, stops: npt.NDArray[np.intp]) -> Counts:
     return totals[:, np.concatenate(([0], stops))]
 
 
-def areas(hits: Counts, alarms: Counts) -> Floats:
-    # Trapezes in whole numbers: exact, and a tie counts half of itself.
-    doubled = (np.diff(alarms, axis=1) * (hits[:, 1:] + hits[:, :-1])).sum(axis=1)
-    possible = 2 * hits[:, -1] * alarms[:, -1]
-    return ratio(doubled.astype(np.float64), possible.astype(np.float64))
-
-
 def best_rates(hits: Counts, alarms: Counts, fpr: float) -> Floats:
     benign = alarms[:, -1].astype(np.float64)
     # Divided, not multiplied: 29 / 100 is 0.29 to the last bit, but 0.29 * 100 is below 29.
@@ -131,3 +128,46 @@ def scored(scores: Sequence[float], labels: Sequence[bool]) -> tuple[Floats, Fla
     if np.isnan(numbers).any():
         raise BadInput("a score is not a number; it cannot be ranked")
     return numbers, np.asarray(labels, dtype=np.bool_)
+
+
+def calibration_bins(
+    probabilities: Sequence[float], outcomes: Sequence[bool]
+) -> list[tuple[float, float, int]]:
+    """(mean probability, observed frequency, count) of every bin of equal width that is not empty.
+
+    >>> calibration_bins([0.0, 0.5, 1.0], [False, True, True])
+    [(0.0, 0.0, 1), (0.5, 1.0, 1), (1.0, 1.0, 1)]
+    """
+    said, truth = probable(probabilities, outcomes)
+    places = bin_of(said)
+    counts, sums, events = (
+        np.bincount(places, weights=of, minlength=BINS) for of in (None, said, truth)
+    )
+    return [
+        (float(sums[i] / counts[i]), float(events[i] / counts[i]), int(counts[i]))
+        for i in np.flatnonzero(counts)
+    ]
+
+
+def expected_calibration_error(
+    probabilities: Sequence[float], outcomes: Sequence[bool]
+) -> float | None:
+    """The mean distance between probability and frequency, over the bins.
+
+    >>> expected_calibration_error([0.0, 0.5, 1.0, 1.0], [False, True, True, True])
+    0.125
+    """
+    filled = calibration_bins(probabilities, outcomes)
+    gaps = sum(count * abs(said - seen) for said, seen, count in filled)
+    return gaps / len(probabilities) if filled else None
+
+
+def bin_of(probabilities: Floats) -> Counts:
+    return np.minimum((probabilities * BINS).astype(np.int64), BINS - 1)  # 1.0 is in the last bin
+
+
+def probable(probabilities: Sequence[float], outcomes: Sequence[bool]) -> tuple[Floats, Flags]:
+    said, truth = scored(probabilities, outcomes)
+    if wrong := said[(said < 0) | (said > 1)].tolist():
+        raise BadInput(f"a probability must be from 0 to 1, got {wrong[0]}")
+    return said, truth
