@@ -135,9 +135,8 @@ def test_start_evaluation_and_push(tmp_path: Path) -> None:
     assert "start=out-start" in ran.call("train")
     evaluated = parse(["eval", *ran.call("eval")])[1].arguments
     assert evaluated["options"].seeds == 20
-    assert (
-        evaluated["options"].policies[0].startswith("local:smollm2+adapter=out/adapter+format=menu")
-    )
+    [policy, *_] = evaluated["options"].policies
+    assert policy.startswith("local:smollm2+adapter=out/adapter+format=menu")
     published = parse(["publish", *ran.call("publish")])[1].arguments
     assert (published["run"], published["repo"]) == (Path("out"), "ada/second")
     assert published["results"] == (evaluated["out"],)
