@@ -112,11 +112,11 @@ def _is_validation(found: object) -> bool:
     return (
         isinstance(found, dict)
         and set(found) <= {tier.value for tier in Tier}
-        and all(isinstance(measures, dict) for measures in found.values())
         and all(
-            _is_number(measures.get(name)) or (name != "mean_reward" and measures.get(name) is None)
+            isinstance(measures, dict)
+            and _is_number(measures.get("mean_reward"))
+            and all(measures.get(name) is None or _is_number(measures[name]) for name in VALIDATED)
             for measures in found.values()
-            for name in VALIDATED
         )
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from typing import Any
 
 import torch
@@ -93,7 +94,8 @@ class LivePolicy:
         )
         ends = model.generation_config.eos_token_id
         stops = {self._tokenizer.pad_token_id, *(ends if isinstance(ends, list) else [ends])}
-        return [_until(stops, row) for row in out[:, inputs["input_ids"].shape[1] :].tolist()]
+        rows = out[:, inputs["input_ids"].shape[1] :].tolist()
+        return [list(takewhile(lambda token: token not in stops, row)) for row in rows]
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -127,7 +129,3 @@ def _log_probabilities(model: Any, prompt: list[int], reply: list[int]) -> Any:
     ids = torch.tensor([[*prompt, *reply]], device=model.device)
     logits = model(input_ids=ids, logits_to_keep=len(reply) + 1, use_cache=False).logits[0]
     return torch.log_softmax(logits.float(), dim=1)
-
-
-def _until(stops: set[int], row: list[int]) -> list[int]:
-    return row[: next((i for i, token in enumerate(row) if token in stops), len(row))]

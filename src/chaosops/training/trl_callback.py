@@ -7,6 +7,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +36,21 @@ class TrlSupervisor(Supervisor):
         return self._model.nats_from_start(self._probes)
 
 
+@dataclass(eq=False)
 class RunCallback(TrainerCallback):  # type: ignore[misc]
     """The main process writes metrics and validates ``policy``; every process checks its
     gradients."""
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        folder: Path,
-        tell: Tell,
-        prompts: Sequence[Prompt],
-        policy: LivePolicy | None,
-    ) -> None:
-        self._recipe = recipe
-        self._folder = folder
-        self._tell = tell
-        self._prompts = prompts
-        self._policy = policy
+    recipe: Recipe
+    folder: Path
+    tell: Tell
+    prompts: Sequence[Prompt]
+    policy: LivePolicy | None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._started, self._tokens = time.monotonic(), state.num_input_tokens_seen
-        if self._policy:
-            self._supervisor = TrlSupervisor(self._recipe, self._policy, self._folder)
+        if self.policy:
+            self._supervisor = TrlSupervisor(self.recipe, self.policy, self.folder)
 
     def on_pre_optimizer_step(
         self, args: Any, state: Any, control: Any, *, model: Any, **_: Any
@@ -80,17 +74,17 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         self._write(row)
         spent = time.monotonic() - self._started
         speed = (state.num_input_tokens_seen - self._tokens) / spent
-        warnings = check_step(self._recipe, row)
-        self._tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
-        if self._policy and (step % self._recipe.validate_every == 0 or done == 1.0):
+        warnings = check_step(self.recipe, row)
+        self.tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
+        if self.policy and (step % self.recipe.validate_every == 0 or done == 1.0):
             # Small updates may leave the likeliest replies unchanged for a while.
             found, warnings = self._supervisor.inspect(step, tolerant=done < 1.0)
             self._write(found)
-            self._tell({**found, "warnings": warnings})
+            self.tell({**found, "warnings": warnings})
 
     def _row(self, step: int, logs: Mapping[str, Any]) -> dict[str, Any]:
-        size = self._recipe.prompts_per_step
-        tiers = Counter(prompt.tier.value for prompt in self._prompts[(step - 1) * size :][:size])
+        size = self.recipe.prompts_per_step
+        tiers = Counter(prompt.tier.value for prompt in self.prompts[(step - 1) * size :][:size])
         roles = {role.value: logs[f"rewards/{ROLE.format(role)}/mean"] for role in Role}
         row = {
             "step": step,
@@ -112,5 +106,5 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         return row | ({"kl": logs["kl"]} if "kl" in logs else {})
 
     def _write(self, row: Mapping[str, Any]) -> None:
-        with (self._folder / METRICS).open("a", encoding="utf-8") as file:
+        with (self.folder / METRICS).open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
