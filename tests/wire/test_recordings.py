@@ -110,7 +110,7 @@ DECISION = {"action": {"action": "noop"}}
         ({"decisions": [{**DECISION, "suspicion": {"a": "b"}}]}, "object of numbers"),
         ({"decisions": [{**DECISION, "suspicion": {"a": float("nan")}}]}, "from 0 to 1, got nan"),
         ({"decisions": [{**DECISION, "suspicion": {"a": 1.5}}]}, "from 0 to 1, got 1.5"),
-        ({"decisions": [{**DECISION, "exchange": None}]}, "'prompt_sha256' of type str"),
+        ({"decisions": [{**DECISION, "exchange": None}]}, "'exchange' of type dict"),
         ({"decisions": [{**DECISION, "exchange": {"attempts": 1}}]}, "'prompt' of type list"),
         (
             {"decisions": [{**DECISION, "exchange": {"prompt_sha256": "", "prompt": [1]}}]},

@@ -36,10 +36,9 @@ class Upload(NamedTuple):
 
 def uploads(run: RunRecord, evaluations: Sequence[Evaluated]) -> list[Upload]:
     """Everything but the card, which is made last. PEFT expects adapter and config at the top."""
-    found = [Upload(path.name, path) for path in _files(run.folder / "adapter")]
-    for name in (RECIPE, METRICS, CURVE, COST):
-        if (run.folder / name).is_file():
-            found.append(Upload(name, run.folder / name))
+    paths = sorted((run.folder / "adapter").iterdir())
+    paths += [run.folder / name for name in (RECIPE, METRICS, CURVE, COST)]
+    found = [Upload(path.name, path) for path in paths if path.is_file() and path.name != CARD]
     for evaluation in evaluations:
         beside = evaluation.path.parent
         paths = [evaluation.path, *(beside / name for name in _RESULTS), *beside.glob("*.png")]
@@ -49,10 +48,6 @@ def uploads(run: RunRecord, evaluations: Sequence[Evaluated]) -> list[Upload]:
     if twice := [name for name in names if names.count(name) > 1]:
         raise BadInput(f"two files would be called {twice[0]}; rename one of their folders")
     return found
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file() and path.name != CARD)
 
 
 def left_out(run: RunRecord) -> list[str]:

@@ -102,13 +102,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
         timeout_graceful_shutdown=3,
     )
     quiet_logs()
-    server = guarded_server(
-        config,
-        settings.limits.connections,
-        settings.limits.connections_per_client,
-        settings.access.request_timeout,
-        proxies,
-    )
+    server = guarded_server(config, settings.limits, settings.access)
     # What is loaded now stays loaded: the collector need not look at it again.
     gc.collect()
     gc.freeze()

@@ -7,6 +7,7 @@ hold them all. Here the connection that has waited longest is closed for the nex
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, ClassVar, Protocol
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -35,30 +36,23 @@ class Connections:
         self._most_each = most_each
         self._is_shared = is_shared or (lambda _: False)
         self._open: dict[_Connection, str] = {}
-        self._by_client: dict[str, int] = {}
         self._waiting: dict[_Connection, str] = {}  # those that wait longest come first
 
     def __len__(self) -> int:
         return len(self._open)
 
     def opened(self, connection: _Connection) -> None:
-        client = self._name(connection)
-        self._open[connection] = client
-        self._by_client[client] = self._by_client.get(client, 0) + 1
+        self._open[connection] = name_of(connection.client[0]) if connection.client else ""
 
     def closed(self, connection: _Connection) -> None:
         self._waiting.pop(connection, None)
-        client = self._open.pop(connection, None)
-        if client is not None:
-            self._by_client[client] -= 1
-            if not self._by_client[client]:
-                del self._by_client[client]
+        self._open.pop(connection, None)
 
     def make_room(self, newest: _Connection) -> None:
         """Closes one if there are too many: one of the client's own if it has too many. If none
         waits for a request, the newest is closed."""
         client = self._open[newest]
-        crowded = self._by_client[client] > self._most_each
+        crowded = [*self._open.values()].count(client) > self._most_each
         if crowded and not (client and self._is_shared(client)):
             theirs = (one for one, name in self._waiting.items() if name == client)
             self._drop(next(theirs, newest))
@@ -80,10 +74,6 @@ class Connections:
     def _drop(self, connection: _Connection) -> None:
         self.closed(connection)
         connection.transport.abort()
-
-    @staticmethod
-    def _name(connection: _Connection) -> str:
-        return name_of(connection.client[0]) if connection.client else ""
 
 
 class _Guarded:
@@ -207,7 +197,6 @@ def guarded_protocols(
 
 
 def _raw_answer(status: int, words: str) -> bytes:
-    named = {400: "Bad Request", 408: "Request Timeout"}[status]
     body = f"{words}\n".encode()
     headers = {
         "content-type": "text/plain; charset=utf-8",
@@ -216,4 +205,4 @@ def _raw_answer(status: int, words: str) -> bytes:
         **security_headers(),
     }
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {status} {named}\r\n{lines}\r\n".encode("latin-1") + body
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n{lines}\r\n".encode("latin-1") + body

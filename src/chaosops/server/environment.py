@@ -14,12 +14,11 @@ from chaosops.core.episode import Turn
 from chaosops.packs import training_splits
 from chaosops.server.episode import ServedEpisode, observation, state_of
 from chaosops.server.errors import NoEpisode, mistakes_logged
-from chaosops.server.options import read_options
-from chaosops.server.tasks import count_tasks, splits, task, tasks
+from chaosops.server.options import count_tasks, read_options, splits, task, tasks
 from chaosops.server.tools import ToolBox
 from chaosops.version import VERSION
+from chaosops.wire.episodes import scored_turn
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
-from chaosops.wire.turns import scored_turn
 
 _DESCRIPTION = (
     "Four roles (SRE, Oversight, Developer, Manager) handle an incident; sometimes another AI "

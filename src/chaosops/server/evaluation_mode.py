@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any, ClassVar
@@ -21,7 +22,6 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
-from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy
 from chaosops.server.environment import ServedObservation
 from chaosops.server.episode import observation, state_of
@@ -51,7 +51,7 @@ class Submissions:
         self._command = command
         self._places: dict[Path, str] = {}  # -> the digest of the token
         self._runs: dict[Path, SubmissionRun] = {}
-        self._policies: dict[str, Policy] = {}
+        self._load = cache(load_policy)
         self._lock = Lock()
         self._look_for_new()
         for place in self._places:
@@ -84,11 +84,6 @@ class Submissions:
             run = SubmissionRun(place, self._secret, self._load, self._complete)
             self._runs[place] = run
         return self._runs[place]
-
-    def _load(self, name: str) -> Policy:
-        if name not in self._policies:
-            self._policies[name] = load_policy(name)
-        return self._policies[name]
 
     def _complete(self, run: SubmissionRun) -> None:
         """A failure here does not concern the player: all episodes are on disk already."""
@@ -192,14 +187,14 @@ class EvaluationGate:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or _is_allowed(scope):
+        if scope["type"] == "websocket":
+            # A query could name somebody else's session.
+            allowed = scope["path"] == "/ws" and not scope.get("query_string")
+        elif scope["type"] == "http":
+            allowed = scope["method"] in ("GET", "HEAD") and scope["path"] in _OPEN_TO_ALL
+        else:
+            allowed = True
+        if allowed:
             await self._app(scope, receive, send)
         else:
             await refuse(scope, receive, send, 403, REFUSAL)
-
-
-def _is_allowed(scope: Scope) -> bool:
-    if scope["type"] == "websocket":
-        # A query could name somebody else's session.
-        return scope["path"] == "/ws" and not scope.get("query_string")
-    return scope["method"] in ("GET", "HEAD") and scope["path"] in _OPEN_TO_ALL

@@ -62,12 +62,10 @@ class Guard:
         if len(body) > MAX_MESSAGE_BYTES:
             size = f"a request may have {MAX_MESSAGE_BYTES} bytes"
             await refuse(scope, receive, send, 413, size)
-            return
-        problem = _problem_of_body(body, scope["path"])
-        if problem is not None:
+        elif problem := _problem_of_body(body, scope["path"]):
             await refuse(scope, receive, send, 400, problem)
-            return
-        await self._app(scope, again(body, receive), send)
+        else:
+            await self._app(scope, again(body, receive), send)
 
 
 class _GuardedSocket:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import logging
 import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
+from ipaddress import ip_network
 from typing import Any
 
 import uvicorn
 
+from chaosops.access.limits import Limits
+from chaosops.access.options import Access
 from chaosops.access.pace import Rate
 from chaosops.core.errors import BadInput
 from chaosops.server.connections import Connections, guarded_protocols
@@ -109,14 +111,9 @@ class GuardedServer(uvicorn.Server):
         self.servers = acceptors
 
 
-def guarded_server(
-    config: uvicorn.Config,
-    most: int,
-    most_each: int,
-    request_timeout_s: float,
-    trusted_proxies: Sequence[str] = (),
-) -> GuardedServer:
+def guarded_server(config: uvicorn.Config, limits: Limits, access: Access) -> GuardedServer:
     """A server with guarded protocols. The limit on open files bounds its connections."""
+    most = limits.connections
     allowed = min(most, _files_allowed(most + RESERVED_FILES) - RESERVED_FILES)
     if allowed < min(most, FEWEST):
         raise BadInput(
@@ -127,8 +124,9 @@ def guarded_server(
         log.warning(
             "at most %d connections: this process may open few files; raise ulimit -n", allowed
         )
-    connections = Connections(allowed, most_each, lru_cache(_shared_by(trusted_proxies)))
-    config.http, config.ws = guarded_protocols(connections, request_timeout_s)
+    is_shared = lru_cache(partial(_is_in, [ip_network(text) for text in access.trusted_networks]))
+    connections = Connections(allowed, limits.connections_per_client, is_shared)
+    config.http, config.ws = guarded_protocols(connections, access.request_timeout)
     return GuardedServer(config, connections)
 
 
@@ -147,16 +145,8 @@ def _files_allowed(wanted: int) -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-def _shared_by(proxies: Sequence[str]) -> Callable[[str], bool]:
-    networks = [ipaddress.ip_network(text, strict=False) for text in proxies]
-
-    def is_shared(client: str) -> bool:
-        try:
-            network = ipaddress.ip_network(client)
-        except ValueError:
-            return False
-        return any(
-            network.version == known.version and network.overlaps(known) for known in networks
-        )
-
-    return is_shared
+def _is_in(networks: Sequence[Any], client: str) -> bool:
+    try:
+        return any(ip_network(client).overlaps(known) for known in networks)
+    except ValueError:  # a client without an address
+        return False

@@ -59,7 +59,7 @@ def read_decision(wire: object, view: RoleView) -> tuple[Decision, list[str]]:
     suspicion = _suspicion(wire["suspicion"]) if "suspicion" in wire else None
     if "exchange" not in wire:
         return Decision(action, suspicion), []
-    exchange, wrong = _read_exchange(wire["exchange"], view)
+    exchange, wrong = _read_exchange(field(wire, "exchange", dict), view)
     return Decision(action, suspicion, exchange), wrong
 
 
@@ -69,7 +69,7 @@ def rendered_prompts(view: RoleView) -> Iterable[Chat]:
 
 
 def field(data: object, name: str, kind: type[_Kind]) -> _Kind:
-    value = _object(data).get(name)
+    value = data.get(name) if isinstance(data, Mapping) else None
     if type(value) is not kind:  # a bool is an int to isinstance
         raise BadInput(f"a recording needs '{name}' of type {kind.__name__}")
     return value
@@ -88,14 +88,14 @@ def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
     return wire
 
 
-def _read_exchange(wire: object, view: RoleView) -> tuple[Exchange, list[str]]:
-    if "attempts" in _object(wire):  # of the first format
+def _read_exchange(wire: Mapping[str, Any], view: RoleView) -> tuple[Exchange, list[str]]:
+    if "attempts" in wire:  # of the first format
         return Exchange(_chat(wire, "prompt"), *_said(wire), field(wire, "attempts", int)), []
-    corrections = _chat(wire, "corrections") if "corrections" in _object(wire) else ()
+    corrections = _chat(wire, "corrections") if "corrections" in wire else ()
     if len(corrections) % 2:
         raise BadInput("'corrections' must be pairs of a reply and its error")
     digest = field(wire, "prompt_sha256", str)
-    kept = [_chat(wire, "prompt")] if "prompt" in _object(wire) else rendered_prompts(view)
+    kept = [_chat(wire, "prompt")] if "prompt" in wire else rendered_prompts(view)
     hashes = []
     for question in kept:
         hashes.append(prompt_hash(question))
@@ -127,7 +127,3 @@ def _suspicion(wire: object) -> dict[str, float]:
         if not 0 <= value <= 1:  # NaN is not either
             raise BadInput(f"suspicion of {agent} must be from 0 to 1, got {value}")
     return wire
-
-
-def _object(data: object) -> Mapping[str, Any]:
-    return data if isinstance(data, Mapping) else {}

@@ -10,21 +10,29 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from chaosops.core.actions import to_wire
 from chaosops.core.decision import Decision
-from chaosops.core.episode import Episode
+from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.rubrics import CompositeRubric
-from chaosops.wire.decisions import field, read_decision, recorded_decision
-from chaosops.wire.turns import decision_of_turn, turn_to_wire
+from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
 
 # Python 3.12 adds floats up more exactly than 3.11: the last digits may differ.
 TOLERANCE = 1e-6
 
 # Counted from the turns. The debrief and the results have them in this order.
 _COUNTS = ("wrong_fixes", "false_flags", "unknown_flags", "miscommunications")
+
+# What a turn's form holds beside the fields of its action.
+_TURN_FIELDS = frozenset(
+    {
+        *("step", "role", "suspicion", "events", "reward", "rubrics"),
+        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
+    }
+)
 
 
 class Problem(NamedTuple):
@@ -58,6 +66,51 @@ def figures_to_wire(episode: Episode) -> dict[str, Any]:
         "rogue_caught": episode.rogue_caught,
         "rubrics": episode.rubric_totals,
     }
+
+
+def turn_to_wire(turn: Turn) -> dict[str, Any]:
+    """``step``, ``role``, the fields of the action, then what is known of the turn: enough to play
+    it again and to count everything that is counted."""
+    events = {
+        name: value
+        for name, value in turn.events._asdict().items()
+        if value not in (False, None) and name != "step"
+    }
+    action, suspicion, exchange = turn.decision
+    return {
+        "step": turn.events.step,
+        "role": turn.role.value,
+        **to_wire(action),
+        **({} if suspicion is None else {"suspicion": dict(suspicion)}),
+        **({} if exchange is None else exchange_to_wire(exchange)),
+        "events": events,
+        "reward": turn.score.total,
+        "rubrics": {name: value for name, value in turn.score.rubrics.items() if value},
+    }
+
+
+def scored_turn(turn: Turn) -> dict[str, Any]:
+    """What OpenEnv's ``last_turn`` tells a trainer: the score with all its components."""
+    score = turn.score
+    return {
+        "role": turn.role.value,
+        "action": to_wire(turn.decision.action),
+        "rubrics": dict(score.rubrics),
+        "components": {name: dict(parts) for name, parts in score.components.items()},
+        "miscommunication": turn.events.miscommunication,
+    }
+
+
+def decision_of_turn(turn: object) -> dict[str, Any]:
+    """The recorded decision in a turn's form."""
+    if not isinstance(turn, dict):
+        raise BadInput("expected an object")
+    decision = {"action": {name: turn[name] for name in turn if name not in _TURN_FIELDS}}
+    if "suspicion" in turn:
+        decision["suspicion"] = turn["suspicion"]
+    if "reply" in turn or "prompt_sha256" in turn:
+        decision["exchange"] = turn
+    return decision
 
 
 def debrief_to_wire(episode: Episode) -> dict[str, Any]:

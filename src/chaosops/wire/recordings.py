@@ -12,6 +12,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_text
+from chaosops.wire.decisions import field
 from chaosops.wire.episodes import from_record, to_record
 
 FORMAT = "chaosops recording 2"
@@ -69,11 +70,11 @@ def recorded_content(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is no whole recording: {_reason(error)}; {_CURE}") from None
     if not isinstance(content, dict) or content.get("format") not in (FORMAT, UNCHAINED):
         raise BadInput(f"{path} is not a ChaosOps recording ('format' is not {FORMAT!r}); {_CURE}")
-    needed: Any = {"manifest": (content, dict), "episode": (content, dict)}
-    needed["decisions"] = (content.get("episode"), list)
-    for name, (holder, kind) in needed.items():
-        if type(holder) is not dict or type(holder.get(name)) is not kind:
-            raise BadInput(f"{path}: a recording needs '{name}' of type {kind.__name__}")
+    try:
+        field(content, "manifest", dict)
+        field(field(content, "episode", dict), "decisions", list)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
     return content
 
 
