@@ -220,7 +220,9 @@ def test_the_command_line_trains_and_draws(
     recipe = tmp_path / "letters.toml"
     recipe.write_text(replace(UNWATCHED, base=str(base)).to_toml(), encoding="utf-8")
     code, out, err = cli("train", str(recipe), "--out", str(tmp_path / "run"), "--set", "steps=2")
-    assert (code, err) == (0, "")
+    assert code == 0
+    # Progress, which a quick machine has none to report of.
+    assert all(line.startswith("letters: ") for line in err.splitlines()), err
     assert f"{base}+adapter={tmp_path / 'run/adapter'}+format=menu" in out
     assert (tmp_path / "run/learning_curve.png").stat().st_size > 10_000
 
