@@ -50,7 +50,6 @@ def open(
     """
     secret = read_secret(secret_file)
     token = submission.new_token()
-    wanted = set(Role) if roles == ("all",) else set(map(submission.read_role, roles))
     plan = submission.Submission(
         name=name,
         split=split or "test",
@@ -58,7 +57,7 @@ def open(
         seeds=seeds,
         first_seed=seed_start,
         series=series,
-        roles=tuple(role for role in Role if role in wanted),
+        roles=_played(roles),
         partners=partners,
         commitment=secret.commitment,
         token_sha256=submission.token_digest(token),
@@ -75,6 +74,11 @@ def open(
     ]
     opened = {"token": token, "episodes": episodes, "results": str(place)}
     print_result(opened, lines, as_json=json)
+
+
+def _played(roles: Names) -> tuple[Role, ...]:
+    wanted = set(Role) if roles == ("all",) else set(map(submission.read_role, roles))
+    return tuple(role for role in Role if role in wanted)
 
 
 def close(
