@@ -91,8 +91,8 @@ def test_the_command_of_a_manifest_can_be_pasted(
     monkeypatch.chdir(tmp_path)
     words = ["eval", "--policies", "oracle", *SMALL, "--out", "my 'results'; ls"]
     assert cli(*words)[0] == 0
-    assert cli(*words, "--res")[0] == 0
-    assert cli(*words, "--forc")[0] == 0
+    assert cli(*words, "--resume")[0] == 0
+    assert cli(*words, "--force")[0] == 0
     manifest = json.loads((tmp_path / words[-1] / "results.json").read_text())["manifest"]
     assert shlex.split(manifest["command"]) == ["chaosops", *words]
 

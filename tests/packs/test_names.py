@@ -12,15 +12,14 @@ NAMES = "|".join(PACKS)
 ASKS = re.compile(rf"""["']({NAMES})["']|import .*\b({NAMES})\b|\.({NAMES})[. ]|is_company""")
 
 ALLOWED = {
-    "cli/app.py": "the command `chaosops arena`",
-    "cli/commands/arena_investigate.py": "the command",
-    "cli/commands/arena_show.py": "the command",
+    "cli/commands/__init__.py": "the command `chaosops arena`",
+    "cli/commands/arena.py": "the command",
     "evaluation/investigator.py": "the command",
     "evaluation/leaks.py": "the command",
     "report/company.py": "the command",
     "policies/registry.py": "an example in a docstring",
     "policies/scripted/last_toucher.py": "a default: where it is evaluated",
-    "server/tasks.py": "an example in a docstring",
+    "server/options.py": "an example in a docstring",
     "training/behaviour.py": "an imitated team reads the runbook of its pack",
     "wire/views.py": "what a message without a layout means",
 }

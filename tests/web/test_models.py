@@ -160,18 +160,19 @@ def test_who_leaves_the_queue_of_a_model_makes_room_at_once(model: SlowModel) ->
         with client.stream("GET", "/api/episode", params=query):
             until(lambda: model.asked == before + 1)
             for _ in range(4):  # each waits behind the first, and leaves
-                with other.stream("GET", "/api/episode", params=query) as queued:
-                    assert queued.status_code == 200
-                    lines = queued.iter_lines()
-                    while json.loads(next(lines))["kind"] != "frame":
-                        pass
-                until(lambda: is_free(other))
+                until(lambda: queues_and_leaves(other))
         model.free.set()
 
 
-def is_free(client: httpx.Client) -> bool:
-    with client.stream("GET", "/api/episode", params={"policy": "trained"}) as response:
-        return response.status_code == 200
+def queues_and_leaves(client: httpx.Client) -> bool:
+    """False while the place of the one before is still taken."""
+    with client.stream("GET", "/api/episode", params={"policy": "trained"}) as queued:
+        if queued.status_code != 200:
+            return False
+        lines = queued.iter_lines()
+        while json.loads(next(lines))["kind"] != "frame":
+            pass
+        return True
 
 
 def test_who_waits_for_a_model_never_takes_all_places() -> None:
