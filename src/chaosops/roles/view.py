@@ -56,7 +56,7 @@ class Recorded(NamedTuple):
         return self.trace_
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class RoleView:
     """An immutable value. A channel that the role may not see is empty, and ``rules`` holds only
     what belongs to things that the role sees or acts on.
@@ -70,14 +70,27 @@ class RoleView:
     limit: int
     _journal: tuple[Message, ...]
     _sensors: Sensors
-    _findings: tuple[Inspection | AuditReport, ...] = ()
+    _findings: tuple[Inspection | AuditReport, ...]
 
-    def __post_init__(self) -> None:
-        # The first lookup is for speed: a view is made on every turn.
-        known = self.rules.known.get(self.role) or self.rules.known_to(
-            self.role, VISIBILITY[self.role]
-        )
-        object.__setattr__(self, "rules", known)
+    def __init__(
+        self,
+        role: Role,
+        rules: Rulebook,
+        step: int,
+        limit: int,
+        journal: tuple[Message, ...],
+        sensors: Sensors,
+        findings: tuple[Inspection | AuditReport, ...] = (),
+    ) -> None:
+        # Written out for speed: a view is made on every turn.
+        put = object.__setattr__
+        put(self, "role", role)
+        put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
+        put(self, "step", step)
+        put(self, "limit", limit)
+        put(self, "_journal", journal)
+        put(self, "_sensors", sensors)
+        put(self, "_findings", findings)
 
     @property
     def health(self) -> tuple[ServiceHealth, ...]:
