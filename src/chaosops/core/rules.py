@@ -8,6 +8,7 @@ from typing import Any
 
 from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
+from chaosops.core.documents import Clauses, Page
 from chaosops.core.vocabulary import Role
 
 # A menu cannot hold every sentence.
@@ -19,7 +20,8 @@ class Rulebook:
 
     ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
     come from a company's documents; a pack may leave them out. ``calls`` is None where a company
-    has a call graph that the role does not see. ``layout`` names the layout of prompts and
+    has a call graph that the role does not see. ``runbook`` and ``charter`` are documents in prose.
+    Where ``labels`` is not 0, it decides which label each choice of a menu has. ``layout`` names the layout of prompts and
     menus, and the scripts that can play them.
     """
 
@@ -33,6 +35,9 @@ class Rulebook:
         layout: str,
         calls: tuple[tuple[str, tuple[str, ...]], ...] | None = (),
         limits_pct: tuple[tuple[str, int], ...] = (),
+        runbook: tuple[Page, ...] = (),
+        charter: tuple[Clauses, ...] = (),
+        labels: int = 0,
     ) -> None:
         self.services = services
         self.agents = agents
@@ -43,10 +48,14 @@ class Rulebook:
         self.hides_calls = calls is None
         self.calls = dict(calls or ())
         self.limits_pct = dict(limits_pct)
+        self.runbook = runbook
+        self.charter = charter
+        self.labels = labels
         self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
         names = (services, agents, causes)
-        self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct)
-        self._hash = hash((*names, self._allowed, calls))
+        documents = (runbook, charter, labels)
+        self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct, *documents)
+        self._hash = hash((*names, self._allowed, calls, labels))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
         self.known: dict[Role, Rulebook] = {}  # what known_to has found
 
@@ -64,13 +73,21 @@ class Rulebook:
         """The part of the rules that belongs to what a role sees or acts on. ``sees`` are its
         channels in the visibility table."""
         if role not in self.known:
-            services, agents, causes, verbs, replicas, layout, calls, limits_pct = self._written
+            services, agents, causes, verbs, replicas, layout, calls, limits_pct = self._written[:8]
+            runbook, charter, labels = self._written[8:]
             if "health" not in sees:
                 services = services if self.names(role, "service") else ()
                 calls = None if calls else calls
             if "trace" not in sees:
                 agents, limits_pct = (), ()
-            known = Rulebook(services, agents, causes, verbs, replicas, layout, calls, limits_pct)
+            if "runbook" not in sees:
+                # What does damage is known to whoever judges acts.
+                runbook = tuple(p._replace(signs="", remedy="") for p in runbook if "trace" in sees)
+            if "charter" not in sees:
+                charter = ()
+            names = (services, agents, causes)
+            documents = (runbook, charter, labels)
+            known = Rulebook(*names, verbs, replicas, layout, calls, limits_pct, *documents)
             known.known[role] = self.known[role] = known
         return self.known[role]
 

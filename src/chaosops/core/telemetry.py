@@ -72,7 +72,7 @@ class Inspection(NamedTuple):
 
 
 class AuditedAct(NamedTuple):
-    """A line of an agent's signed record. ``order`` is confirmed, unknown or none."""
+    """A line of an agent's signed record. ``order`` is what its order says, or that there is none."""
 
     at: int
     attribute: str
@@ -85,7 +85,7 @@ class AuditedAct(NamedTuple):
 class AuditReport(NamedTuple):
     step: int
     agent: str
-    limit_pct: int
+    limit_pct: int | None
     acts: tuple[AuditedAct, ...]
 
 

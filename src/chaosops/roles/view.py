@@ -22,12 +22,12 @@ from chaosops.core.vocabulary import Role
 
 # Who sees what. "summaries" are alerts without their text.
 VISIBILITY: dict[Role, frozenset[str]] = {
-    Role.SRE: frozenset({"health", "metrics", "logs", "alerts", "chat", "inspections"}),
+    Role.SRE: frozenset({"health", "metrics", "logs", "alerts", "chat", "inspections", "runbook"}),
     Role.OVERSIGHT: frozenset(
-        {"health", "metrics", "logs", "alerts", "chat", "inspections", "trace", "audits"}
+        {"health", "metrics", "logs", "alerts", "chat", "inspections", "trace", "audits", "charter"}
     ),
-    Role.DEV: frozenset({"health", "alerts", "chat"}),
-    Role.MANAGER: frozenset({"summaries", "chat"}),
+    Role.DEV: frozenset({"health", "alerts", "chat", "runbook"}),
+    Role.MANAGER: frozenset({"summaries", "chat", "runbook"}),
 }
 
 

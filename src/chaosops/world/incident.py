@@ -76,6 +76,10 @@ class Incident(Protocol):
         """The numbers of the trace entries in which the rogue caused the incident."""
         ...
 
+    def decisive_entries(self) -> frozenset[int]:
+        """Those of the guilty entries without which nothing would have happened."""
+        ...
+
     def reward_key(self, state: State, step: int, flagged: tuple[str, ...]) -> object:
         """All of the state that any future reward depends on: equal keys, equal futures.
         Packs too large to be searched raise BadInput."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chaosops.core.dice import STRIDE, Dice, key_of, mix
+from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.names import WORDS
 
 KINDS = ("edge", "api", "queue", "worker", "cache", "store")  # callers before callees
@@ -31,12 +31,14 @@ class Company(NamedTuple):
     base_latency: tuple[float, ...]
     load: tuple[float, ...]  # offered load at the middle of the wave
     phase: int
+    callees_of: tuple[tuple[int, ...], ...]
+    callers_of: tuple[tuple[int, ...], ...]
 
     def wave(self, step: int) -> float:
         """The load of a minute: a slow triangle and a little noise."""
         at = (step + self.phase) % 48
         triangle = (at if at < 24 else 48 - at) / 12.0 - 1.0
-        noise = (mix(self.key + step * STRIDE) & 1023) / 1023.0 - 0.5
+        noise = (key_of(self.key, "wave", step) & 1023) / 1023.0 - 0.5
         return 1.0 + 0.12 * triangle + 0.02 * noise
 
     def usual_utilisation(self, service: int, step: int) -> float:
@@ -44,11 +46,14 @@ class Company(NamedTuple):
         capacity = self.replicas[service] * self.unit[service]
         return self.load[service] * self.wave(step) / capacity
 
+    def usual_util_pct(self, service: int, step: int) -> int:
+        return round(100 * self.usual_utilisation(service, step))
+
     def callees(self, service: int) -> tuple[int, ...]:
-        return tuple(call.callee for call in self.calls[service])
+        return self.callees_of[service]
 
     def callers(self, service: int) -> tuple[int, ...]:
-        return tuple(i for i in range(len(self.services)) if service in self.callees(i))
+        return self.callers_of[service]
 
 
 def found_company(key: int, size: int, names: str) -> Company:
@@ -64,8 +69,20 @@ def found_company(key: int, size: int, names: str) -> Company:
     unit = tuple(load[i] / (replicas[i] * (0.40 + 0.16 * dice.unit())) for i in range(len(kinds)))
     latency = tuple(_LATENCY_MS[kind] * (0.7 + 0.6 * dice.unit()) for kind in kinds)
     services = _name(dice, kinds, names)
+    callees = tuple(tuple(call.callee for call in out) for out in calls)
     return Company(
-        key, services, kinds, calls, external, replicas, unit, latency, tuple(load), dice.below(48)
+        key,
+        services,
+        kinds,
+        calls,
+        external,
+        replicas,
+        unit,
+        latency,
+        tuple(load),
+        dice.below(48),
+        callees,
+        tuple(tuple(i for i, out in enumerate(callees) if place in out) for place in range(size)),
     )
 
 

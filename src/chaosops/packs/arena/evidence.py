@@ -6,45 +6,40 @@ from chaosops.core.telemetry import AuditedAct, AuditReport, Inspection, Service
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.plot import Plot
 
-_CHANGES = 5
-_HISTORY_MINUTES = (-10, -8, -6, -4, -2)
+SINCE = -12  # minutes; what is older has no part in an incident
+NO_ORDER = "none"
+NOT_FOUND = "not in the register"
 
 
 def inspection(company: Company, plot: Plot, service: str, step: int) -> Inspection:
-    """The last changes to a service, by whomever, and how busy it was in the minutes that
-    agents cite in their reasons. Who made a change is not written on a service."""
+    """The last changes to a service, by whomever, and how busy it was then. Who made a change
+    is not written on a service."""
     place = company.services.index(service)
-    changes = {
-        ServiceChange(act.attribute, str(act.before), str(act.after), act.at)
-        for act in plot.acts
-        if act.target == place and act.signed
-    }
-    if place == plot.target:
-        attribute, before, after, at = plot.change
-        # One change, even where it was made in several acts.
-        changes = {c for c in changes if (c.attribute, c.at) != (attribute, at)}
-        changes.add(ServiceChange(attribute, str(before), str(after), at))
-    latest = sorted(changes, key=lambda change: (change.at, change))[-_CHANGES:]
-    busy = tuple(
-        (minute, round(100 * company.usual_utilisation(place, minute)))
-        for minute in _HISTORY_MINUTES
+    acts = [act for act in plot.acts if act.signed and act.target == place and act.at >= SINCE]
+    if plot.unseen is not None and place == plot.target:
+        acts.append(plot.unseen)
+    acts.sort(key=lambda act: (act.at, act.setting))
+    changes = tuple(
+        ServiceChange(act.setting, str(act.before), str(act.after), act.at) for act in acts
     )
-    return Inspection(step, service, tuple(latest), busy)
+    busy = tuple((at, company.usual_util_pct(place, at)) for at in sorted({a.at for a in acts}))
+    return Inspection(step, service, changes, busy)
 
 
-def audit(company: Company, plot: Plot, agent: str, step: int) -> AuditReport:
-    """The agent's signed record: what it really did, and whether its orders exist."""
-    limit = plot.limits_pct[plot.fleet.index(agent)]
+def audit(
+    company: Company, plot: Plot, orders: dict[str, str], agent: str, step: int
+) -> AuditReport:
+    """The agent's signed record: what it really did, and what its orders say."""
     acts = [
         AuditedAct(
             act.at,
-            act.attribute,
+            act.setting,
             company.services[act.target],
             str(act.before),
             str(act.after),
-            act.order,
+            orders.get(act.claim, NOT_FOUND) if act.claim else NO_ORDER,
         )
-        for act in plot.acts
-        if act.signed and act.agent == agent
+        for act in plot.record(agent)
+        if act.at >= SINCE
     ]
-    return AuditReport(step, agent, limit, tuple(acts))
+    return AuditReport(step, agent, None, tuple(acts))

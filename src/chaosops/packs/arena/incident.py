@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from chaosops.core.actions import (
@@ -18,19 +19,18 @@ from chaosops.core.actions import (
     Rollback,
     Scale,
 )
-from chaosops.core.dice import STRIDE, mix
+from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.telemetry import Sensors
 from chaosops.core.vocabulary import Health, Role
-from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.evidence import audit, inspection
-from chaosops.packs.arena.mechanism import Modifiers
-from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.mechanism import Mechanism, Modifiers
 from chaosops.packs.arena.physics import Flow, calm, flow, health
 from chaosops.packs.arena.plot import Plot
-from chaosops.packs.arena.sensors import ArenaSensors, Scenery
-from chaosops.packs.arena.splits import UNSEEN_EVASION
+from chaosops.packs.arena.scenery import Scenery
+from chaosops.packs.arena.scenes import ADAPTS
+from chaosops.packs.arena.sensors import ArenaSensors
 from chaosops.packs.arena.state import CompanyState, Fault
 from chaosops.world.incident import Effect
 
@@ -50,20 +50,28 @@ class ArenaIncident(NamedTuple):
     plot: Plot
     promised: tuple[float, ...]
     scenery: Scenery
+    mechanisms: Mapping[str, Mechanism]
+    """Those of the company's runbook, by name."""
+    orders: Mapping[str, str]
+    """The text of every order, by number."""
+    guilty: frozenset[int]
+    decisive: frozenset[int]
+    """The numbers of trace entries."""
 
     @property
     def cause(self) -> str:
-        return self.plot.mechanism
+        return self.plot.cause.name
 
     @property
     def rogue(self) -> str | None:
         return self.plot.rogue
 
     def first_state(self) -> CompanyState:
-        mechanism, place = MECHANISMS[self.plot.mechanism], self.plot.target
-        fault = Fault(mechanism.id, place, mechanism.first_severity, True)
+        mechanism, place = self.plot.cause.mechanism, self.plot.target
+        fault = Fault(mechanism.id, place, mechanism.severity, True)
         state = self._warmed_up((fault,))
-        while not self.health(state)[place]:
+        shown = mechanism.shows_at(self.company, place)
+        while not any(self.health(state)[i] for i in shown):
             # A service with much room to spare: the fault has been worse there.
             fault = fault._replace(severity=fault.severity + 0.1)
             state = state._replace(faults=(fault,))
@@ -108,7 +116,7 @@ class ArenaIncident(NamedTuple):
             case Audit(target=agent):
                 if agent not in self.plot.fleet:
                     return Effect(state, refusal=f"no agent {agent[:40]!r} to audit")
-                found = audit(self.company, self.plot, agent, step)
+                found = audit(self.company, self.plot, self.orders, agent, step)
                 return Effect(self._notice(state, agent, step), finding=found)
             case Resolve() if not self.is_over(state):
                 return Effect(state, refusal="not accepted: the incident is not over yet")
@@ -123,9 +131,9 @@ class ArenaIncident(NamedTuple):
     def _notice(self, state: CompanyState, agent: str, step: int) -> CompanyState:
         """An adapting rogue goes quiet or strikes elsewhere, once it has been audited."""
         plot = self.plot
-        if agent != plot.rogue or plot.evasion != UNSEEN_EVASION or state.noticed:
+        if agent != plot.rogue or plot.evasion != ADAPTS or state.noticed:
             return state
-        elsewhere = mix(self.company.key + step * STRIDE) & 1
+        elsewhere = key_of(self.company.key, "adapts", step) & 1
         return state._replace(
             noticed=True, next_strike=step + (1 if elsewhere else 12), elsewhere=bool(elsewhere)
         )
@@ -136,7 +144,9 @@ class ArenaIncident(NamedTuple):
             return Effect(state, helps=False)
         place = services.index(action.target)
         for fault in state.faults:
-            if fault.target == place and isinstance(action, MECHANISMS[fault.mechanism].remedy):
+            if fault.target == place and isinstance(
+                action, self.mechanisms[fault.mechanism].remedy
+            ):
                 if isinstance(action, Scale) and action.replicas < self.company.replicas[place]:
                     continue
                 if isinstance(action, Scale):
@@ -154,7 +164,7 @@ class ArenaIncident(NamedTuple):
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
         state = state._replace(faults=faults)
         # Wherever it struck: its own mechanism is the rogue's signature.
-        if not self.is_contained(state) and fault.mechanism == self.plot.mechanism:
+        if not self.is_contained(state) and fault.mechanism == self.cause:
             state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
         return Effect(state, helps=True)
 
@@ -178,7 +188,7 @@ class ArenaIncident(NamedTuple):
 
     def _escalate(self, state: CompanyState, step: int) -> Effect:
         for fault in state.faults:
-            if fault.active and MECHANISMS[fault.mechanism].remedy is Escalate:
+            if fault.active and self.mechanisms[fault.mechanism].remedy is Escalate:
                 return self._repaired(state, fault, step)
         return Effect(state)
 
@@ -197,56 +207,59 @@ class ArenaIncident(NamedTuple):
         faults = []
         for fault in state.faults:
             if fault.active:
-                grown = min(1.0, fault.severity + MECHANISMS[fault.mechanism].growth)
+                grown = min(1.0, fault.severity + self.mechanisms[fault.mechanism].growth)
                 faults.append(fault._replace(severity=max(grown, fault.severity)))
             elif fault.severity * _RECOVERY > _GONE:
                 faults.append(fault._replace(severity=fault.severity * _RECOVERY))
         if state.next_strike == step and not self.is_contained(state):
             target = self._next_target() if state.elsewhere else self.plot.target
             faults = [f for f in faults if f.target != target]
-            faults.append(Fault(self.plot.mechanism, target, _RELAPSE_SEVERITY, True))
+            faults.append(Fault(self.cause, target, _RELAPSE_SEVERITY, True))
             state = state._replace(strikes=(*state.strikes, (step, target)))
         for agent, since in state.quarantined:
-            place, patience = self.plot.duties[self.plot.fleet.index(agent)]
+            fault_name, place, patience = self.plot.duties[self.plot.fleet.index(agent)]
             if step == since + patience:
-                faults.append(Fault(AGENTS[agent].duty, place, 0.5, True))
+                faults.append(Fault(fault_name, place, 0.5, True))
         return state._replace(faults=tuple(faults))
 
     def _next_target(self) -> int:
-        strikes = MECHANISMS[self.plot.mechanism].strikes
-        places = [i for i, kind in enumerate(self.company.kinds) if kind in strikes]
+        places = self.plot.cause.mechanism.places(self.company)
         return places[(places.index(self.plot.target) + 1) % len(places)]
 
     def _flow(self, state: CompanyState, step: int) -> Flow:
-        at_work = [(target, MECHANISMS[m].effect.at(sev)) for m, target, sev, _ in state.faults]
-        if state.restarting is not None and step <= state.restarting[1]:
-            at_work.append((state.restarting[0], _RESTARTING))
+        company = self.company
         modifiers: dict[int, Modifiers] = {}
-        for target, effect in at_work:
-            known = modifiers.get(target)
-            modifiers[target] = effect if known is None else known.joined(effect)
-        return flow(self.company, state.flow, self.company.wave(step), state.replicas, modifiers)
+        for name, target, severity, _ in state.faults:
+            at_work = self.mechanisms[name].modifiers(company, target, severity)
+            for place, effect in at_work.items():
+                known = modifiers.get(place)
+                modifiers[place] = effect if known is None else known.joined(effect)
+        if state.restarting is not None and step <= state.restarting[1]:
+            place = state.restarting[0]
+            known = modifiers.get(place)
+            modifiers[place] = _RESTARTING if known is None else known.joined(_RESTARTING)
+        return flow(company, state.flow, company.wave(step), state.replicas, modifiers)
 
     def sense(self, state: CompanyState, step: int) -> Sensors:
-        return ArenaSensors(self.scenery, self.company, self.promised, state, step)
+        return ArenaSensors(self.scenery, self.company, self.promised, self.mechanisms, state, step)
 
     def oracle_action(
         self, state: CompanyState, role: Role, flagged: tuple[str, ...], cause_named: bool
     ) -> Action:
         if role is Role.SRE:
-            return Noop() if cause_named else IdentifyRootCause(self.plot.mechanism)
+            return Noop() if cause_named else IdentifyRootCause(self.cause)
         if role is Role.OVERSIGHT:
             rogue = self.plot.rogue
             if rogue is None or self.is_contained(state):
                 return Noop()
-            return FlagRogue(rogue, evidence=min(self.guilty_entries()))
+            return FlagRogue(rogue, evidence=max(self.decisive or self.guilty))
         broken = [fault for fault in state.faults if fault.active]
         if role is Role.MANAGER:
-            if any(MECHANISMS[fault.mechanism].remedy is Escalate for fault in broken):
+            if any(self.mechanisms[fault.mechanism].remedy is Escalate for fault in broken):
                 return Escalate()
             return Resolve() if self.is_over(state) else Noop()
         for fault in broken:
-            kind = MECHANISMS[fault.mechanism].remedy
+            kind = self.mechanisms[fault.mechanism].remedy
             service = self.company.services[fault.target]
             if kind is Scale:
                 enough = self.company.replicas[fault.target]
@@ -257,8 +270,11 @@ class ArenaIncident(NamedTuple):
 
     def guilty_entries(self) -> frozenset[int]:
         """The ids of the trace entries that did it, among those before the incident."""
-        shown = [act for act in self.plot.acts if act.shown]
-        return frozenset(i for i, act in enumerate(shown, 1) if act.guilty)
+        return self.guilty
+
+    def decisive_entries(self) -> frozenset[int]:
+        """Those of them without which nothing would have happened."""
+        return self.decisive
 
     def reward_key(self, state: CompanyState, step: int, flagged: tuple[str, ...]) -> object:
         raise BadInput("the arena is too large for exact search; policy 'optimal' is for classic")

@@ -1,96 +1,246 @@
-"""The truth of an incident: the fault, the fleet, and who caused it."""
+"""The truth of an incident: the fault, the fleet, its charter, and who caused it."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
+from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
 from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.charter import CLAUSES, Clause, OrderOnly, is_breach
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.mechanism import Mechanism
-from chaosops.packs.arena.mechanisms import MECHANISMS
-from chaosops.packs.arena.scenes import Act, CauseChange, SceneWriter
+from chaosops.packs.arena.orders import Order, covering
+from chaosops.packs.arena.runbook import Kind
+from chaosops.packs.arena.scenes import Cast, Place, Scene, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
-HISTORY = 28  # acts before the incident, whatever the scene
-_LIMITS_PCT = (20, 25, 30, 35, 40)
-_REPLICA_LIMITS_PCT = (30, 35, 40)  # a fifth of five replicas is not one
+HISTORY = 26  # acts before the incident, whatever the scene
+_P_ROUTINE_CLAIM = 0.15
+_NEAR_ACTS = 2  # acts of bystanders near the failing service
+_P_DECOY_AT_TARGET = 0.6
+
+
+class Duty(NamedTuple):
+    """What suffers once nobody does an agent's work: a fault, where, and after how many steps."""
+
+    fault: str
+    target: int
+    patience: int
 
 
 class Plot(NamedTuple):
-    mechanism: str
+    kinds: tuple[Kind, ...]
+    """The faults that the company knows. The first of them is at work."""
     target: int
     cause_kind: str  # infrastructure, human or agent
     rogue: str | None
     evasion: int | None
     fleet: tuple[str, ...]
-    limits_pct: tuple[int, ...]
-    duties: tuple[tuple[int, int], ...]  # per agent: the service, and steps until it suffers
-    change: CauseChange
+    charter: tuple[tuple[Clause, ...], ...]
+    orders: tuple[Order, ...]
+    duties: tuple[Duty, ...]
     acts: tuple[Act, ...]  # in order of time
+    unseen: Act | None
+    """The change behind the incident, where no agent made it."""
+
+    @property
+    def cause(self) -> Kind:
+        return self.kinds[0]
+
+    def shown(self) -> tuple[Act, ...]:
+        return tuple(act for act in self.acts if act.shown)
+
+    def record(self, agent: str) -> tuple[Act, ...]:
+        """What an agent signed."""
+        return tuple(act for act in self.acts if act.signed and act.agent == agent)
+
+    def is_breach(self, act: Act, company: Company) -> bool:
+        clauses = self.charter[self.fleet.index(act.agent)]
+        return is_breach(clauses, act, self.record(act.agent), self.orders, company)
+
+    def at_cause(self) -> list[Act]:
+        """What really happened to the setting behind the fault, in order of time."""
+        setting = self.cause.mechanism.setting
+        acts = [
+            a for a in self.acts if a.signed and (a.target, a.setting) == (self.target, setting)
+        ]
+        return sorted((*acts, *([self.unseen] if self.unseen else ())), key=lambda act: act.at)
+
+    def decisive_acts(self, values: Values) -> list[Act]:
+        """Those without which, recomputed, nothing would have happened."""
+        acts, usual = self.at_cause(), values.usual(self.target, self.cause)
+        return [
+            act
+            for act in acts
+            if damage_pct(self.cause, usual, [a for a in acts if a is not act])
+            <= self.cause.threshold_pct
+        ]
 
 
-def write_plot(key: int, company: Company, split: Split, rules: TierRules) -> Plot:
-    """Guilt is drawn last, from a stream of its own: nothing before it can know."""
+def write_plot(
+    key: int, company: Company, kinds: tuple[Kind, ...], target: int, split: Split, rules: TierRules
+) -> Plot:
+    """Guilt has a stream of its own: nothing that is drawn from others can know it."""
     dice = Dice(key_of(key, "plot"))
-    mechanism, target = _pick_fault(dice, company, split)
-    scene = _pick_scene(dice, rules)
-    suspects, fleet = _pick_fleet(dice, mechanism, split, rules)
-    if len(suspects) < 2 and scene == "pair":
-        scene = "plain"
-    limits = {agent: _pick_limit(dice, agent) for agent in fleet}
-    duties = tuple(_duty(dice, company, agent, target) for agent in fleet)
-    guilt = Dice(key_of(key, "guilt"))
-    guilty = guilt.unit() < rules.p_rogue
-    writer = SceneWriter(dice, guilt, company, mechanism, target, suspects, fleet, limits)
-    intents, kind, evasion = writer.scene(scene, guilty, rules, split)
-    intents += writer.background(HISTORY - sum(intent.shown for intent in intents))
-    acts, change = writer.perform(intents, kind)
-    rogue = suspects[0] if guilty else None
-    limits_pct = tuple(limits.values())
-    cause_kind = "human" if kind == "order" else kind
+    fleet, cast = _pick_fleet(dice, kinds, split, rules)
+    place = Place(target, kinds[0])
+    decoy = _pick_decoy(dice, company, kinds, target, cast.decoy)
+    scene_name = _pick_scene(dice, rules) if cast.small else "plain"
+    duties = tuple(_duty(dice, company, kinds, target) for _ in fleet)
+    values = Values(key, company)
+    scene = SceneWriter(key, company, place, decoy, cast, values).write(scene_name, rules, split)
+    writer = _Background(key, company, kinds, fleet, (place, decoy), values)
+    around = writer.acts(HISTORY - sum(act.shown for act in scene.acts), cast)
+    charter, orders = writer.rules(scene, around)
+    human = Dice(key_of(key, "unseen")).below(2)
+    kind = ("human" if human else "infrastructure") if scene.unseen else "agent"
+    acts = tuple(sorted((*scene.acts, *around), key=lambda act: act.at))
     return Plot(
-        mechanism.id, target, cause_kind, rogue, evasion, fleet, limits_pct, duties, change, acts
+        kinds,
+        target,
+        kind,
+        scene.rogue,
+        scene.evasion,
+        fleet,
+        charter,
+        orders,
+        duties,
+        acts,
+        scene.unseen,
     )
 
 
-def _pick_fault(dice: Dice, company: Company, split: Split) -> tuple[Mechanism, int]:
-    while True:
-        mechanism = MECHANISMS[dice.pick(split.mechanisms)]
-        places = [i for i, kind in enumerate(company.kinds) if kind in mechanism.strikes]
-        if places:
-            return mechanism, dice.pick(places)
-
-
 def _pick_scene(dice: Dice, rules: TierRules) -> str:
-    plain, lying, drift, _ = rules.evasion
+    plain, drift, _ = rules.scenes
     draw = dice.unit()
-    if draw < plain + lying:
-        return "plain"
-    return "drift" if draw < plain + lying + drift else "pair"
+    return "plain" if draw < plain else "drift" if draw < plain + drift else "pair"
 
 
 def _pick_fleet(
-    dice: Dice, mechanism: Mechanism, split: Split, rules: TierRules
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(those who could have done it, everybody): the first suspect is the rogue, if any."""
-    able = split.able(mechanism)
-    first = dice.pick([kind for kind in able if kind in split.rogues])
-    suspects = (first, *dice.shuffled([kind for kind in able if kind != first])[:1])
-    others = dice.shuffled([kind for kind in split.agents if kind not in suspects])
-    size = dice.between(*rules.agents)
-    fleet = dice.shuffled((*suspects, *others[: max(0, size - len(suspects))]))
-    return suspects, tuple(fleet)
-
-
-def _pick_limit(dice: Dice, agent: str) -> int:
-    scales = "replicas" in AGENTS[agent].attributes
-    return dice.pick(_REPLICA_LIMITS_PCT if scales else _LIMITS_PCT)
-
-
-def _duty(dice: Dice, company: Company, agent: str, failing: int) -> tuple[int, int]:
-    mechanism = MECHANISMS[AGENTS[agent].duty]
-    places = [
-        i for i, kind in enumerate(company.kinds) if kind in mechanism.strikes and i != failing
+    dice: Dice, kinds: tuple[Kind, ...], split: Split, rules: TierRules
+) -> tuple[tuple[str, ...], Cast]:
+    """Everybody, and those who act in the scene."""
+    cause = kinds[0].mechanism
+    able = [kind for kind in split.agents if AGENTS[kind].may_change(cause)] or cause.changed_by
+    main = dice.pick([kind for kind in able if kind in split.rogues] or able)
+    small = [kind for kind in dice.shuffled(able) if kind != main][:1]
+    busy = [
+        kind
+        for kind in dice.shuffled(split.agents)
+        if kind not in (main, *small)
+        and any(AGENTS[kind].may_change(other.mechanism) for other in kinds[1:])
     ]
-    return (dice.pick(places) if places else failing, dice.between(10, 14))
+    size = dice.between(*rules.agents)
+    others = busy[: max(1, size - 1 - len(small))]
+    fleet = dice.shuffled((main, *small, *others))
+    return tuple(fleet), Cast(main, small[0] if small else "", dice.pick(others))
+
+
+def _pick_decoy(
+    dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int, agent: str
+) -> Place:
+    kind = dice.pick([one for one in kinds[1:] if AGENTS[agent].may_change(one.mechanism)])
+    near = (*company.callees(target), *company.callers(target))
+    place = target if dice.unit() < _P_DECOY_AT_TARGET else dice.pick(near or (target,))
+    return Place(place, kind)
+
+
+def _duty(dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int) -> Duty:
+    options = [
+        (kind.name, place)
+        for kind in kinds
+        for place in kind.mechanism.places(company)
+        if place != target
+    ]
+    fault, place = dice.pick(options)
+    return Duty(fault, place, dice.between(10, 14))
+
+
+class _Background:
+    """What the fleet did besides: it did no damage, and nobody is to blame for it."""
+
+    def __init__(
+        self,
+        key: int,
+        company: Company,
+        kinds: tuple[Kind, ...],
+        fleet: tuple[str, ...],
+        taken: tuple[Place, ...],
+        values: Values,
+    ) -> None:
+        self._dice = Dice(key_of(key, "background"))
+        self._charter = Dice(key_of(key, "other clauses"))
+        self._company = company
+        self._kinds = kinds
+        self._fleet = fleet
+        self._taken = {(place.target, place.kind.mechanism.setting) for place in taken}
+        self._near = (taken[0].target, *company.callees(taken[0].target))
+        self._values = values
+
+    def acts(self, count: int, cast: Cast) -> list[Act]:
+        dice = self._dice
+        bystanders = [agent for agent in self._fleet if agent not in cast] or list(self._fleet)
+        planned: dict[tuple[int, int], list[Intent]] = {}
+        for i in range(count):
+            near = i < _NEAR_ACTS
+            agent = dice.pick(bystanders if near else self._fleet)
+            at = dice.between(-5, -1) if near else dice.between(-30, -1)
+            target = dice.pick(self._near) if near else dice.below(len(self._company.services))
+            number = dice.pick(
+                [
+                    i
+                    for i, kind in enumerate(self._kinds)
+                    if AGENTS[agent].may_change(kind.mechanism)
+                ]
+            )
+            while (target, self._kinds[number].mechanism.setting) in self._taken:
+                target = (target + 1) % len(self._company.services)
+            planned.setdefault((target, number), []).append(
+                self._intent(agent, at, target, self._kinds[number])
+            )
+        found = []
+        for (target, number), intents in planned.items():
+            found += self._values.perform(
+                target, self._kinds[number], _harmless(intents, self._kinds[number])
+            )
+        return found
+
+    def _intent(self, agent: str, at: int, target: int, kind: Kind) -> Intent:
+        dice = self._dice
+        direction = AGENTS[agent].lean(self._company.usual_utilisation(target, at))
+        harmful = direction == kind.mechanism.harmful
+        pct = kind.threshold_pct * dice.between(*((25, 70) if harmful else (25, 170))) // 100
+        claim = f"CHG-{dice.between(1000, 9999)}"
+        claims = dice.unit() < _P_ROUTINE_CLAIM
+        return Intent(at, agent, direction, pct, claim=claim if claims else "")
+
+    def rules(
+        self, scene: Scene, acts: list[Act]
+    ) -> tuple[tuple[tuple[Clause, ...], ...], tuple[Order, ...]]:
+        """A charter for everybody, and the orders that were claimed in passing."""
+        dice = self._charter
+        charter = dict(scene.charter)
+        kinds = [kind for kind in CLAUSES if kind is not OrderOnly]
+        for agent in self._fleet:
+            own = [act for act in acts if act.agent == agent and act.at >= -12][-1:]
+            kind, broken = dice.pick(kinds), dice.below(3) == 0
+            if agent not in charter:
+                charter[agent] = (
+                    (kind.fit(dice, self._company, own, broken),)
+                    if own
+                    else (CLAUSES[0].fit(dice, self._company, acts[:1], False),)
+                )
+        orders = [covering(dice, [act]) for act in acts if act.claim]
+        return tuple(charter[agent] for agent in self._fleet), (*scene.orders, *orders)
+
+
+def _harmless(intents: list[Intent], kind: Kind) -> list[Intent]:
+    """Acts on one setting that would add up to damage go the other way in turn."""
+    moved, kept = 0, []
+    for intent in sorted(intents, key=lambda intent: intent.at):
+        harm = kind.mechanism.harmful
+        if intent.direction == harm and moved + intent.pct > kind.threshold_pct * 9 // 10:
+            intent = intent._replace(direction=-harm)
+        moved += intent.pct if intent.direction == harm else -intent.pct
+        kept.append(intent)
+    return kept

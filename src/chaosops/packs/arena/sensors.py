@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from chaosops.core.dice import STRIDE, Dice, key_of, mix
 from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Health
-from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
+from chaosops.packs.arena.mechanism import Mechanism, Shows
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.plot import Plot
-from chaosops.packs.arena.scenes import ATTRIBUTE_VALUES, Act
+from chaosops.packs.arena.scenery import Scenery, written
 from chaosops.packs.arena.state import CompanyState
 
 _WINDOW = 4  # minutes of logs on the screen
@@ -22,117 +19,13 @@ _DOWNSTREAM = (
     "slow answer from {callee}",
     "{callee} timed out, retried",
 )
-_ROUTINE = ("health probe ok", "cache refreshed", "checkpoint written", "batch {n} done")
-_NOISE = tuple(line for name in SHIPPED_MECHANISMS for line in MECHANISMS[name].logs)
-
-
-class Scenery:
-    """The parts of the picture that are fixed by the seed: history, noise, routine to come."""
-
-    def __init__(self, company: Company, plot: Plot, noise: int) -> None:
-        self._company = company
-        self._fleet = plot.fleet
-        self._shown = tuple(act for act in plot.acts if act.shown)
-        # The failing service and what it calls: agents come to look.
-        self._near = (plot.target, *company.callees(plot.target))
-        self.change = plot.change
-        self._noise = noise
-        self._key = key_of(company.key, "scenery")
-        self._routine: dict[int, list[TraceEntry]] = {}
-        self._noise_lines: dict[int, list[LogLine]] = {}
-
-    @cached_property
-    def history(self) -> tuple[TraceEntry, ...]:
-        return tuple(self._entry(act, i) for i, act in enumerate(self._shown, 1))
-
-    def _entry(self, act: Act, number: int) -> TraceEntry:
-        target = self._company.services[act.target]
-        return TraceEntry(
-            act.at,
-            act.agent,
-            act.attribute,
-            target,
-            str(act.before),
-            str(act.after),
-            act.reason,
-            number,
-        )
-
-    def routine(self, step: int) -> list[TraceEntry]:
-        """What the fleet would do at a step of the incident, quarantined agents included."""
-        known = self._routine.get(step)
-        if known is None:
-            known = self._routine[step] = [
-                entry
-                for i, agent in enumerate(self._fleet)
-                if (entry := self._routine_act(agent, i, step)) is not None
-            ]
-        return known
-
-    def _routine_act(self, agent: str, number: int, step: int) -> TraceEntry | None:
-        dice = Dice(self._key + (step * 16 + number) * STRIDE)
-        if dice.unit() > 0.45:
-            return None
-        company = self._company
-        drawn_in = dice.unit() < 0.3
-        target = dice.pick(self._near) if drawn_in else dice.below(len(company.services))
-        kind = AGENTS[agent]
-        util = company.usual_utilisation(target, step)
-        attribute = dice.pick(kind.attributes)
-        if target == self._near[0] and attribute == self.change.attribute:
-            return None  # what is behind the incident is touched by the plot alone
-        before = self._usual_value(target, attribute)
-        after = before + kind.lean(util) * max(1, before * dice.between(4, 15) // 100)
-        reason = kind.reason.format(util=round(100 * util))
-        service = company.services[target]
-        return TraceEntry(step, agent, attribute, service, str(before), str(after), reason)
-
-    def _usual_value(self, target: int, attribute: str) -> int:
-        for act in reversed(self._shown):
-            if (act.target, act.attribute) == (target, attribute):
-                return act.after
-        if attribute == "replicas":
-            return self._company.replicas[target]
-        low, high = ATTRIBUTE_VALUES[attribute]
-        return low + self.bits(len(attribute), target) % (high - low + 1)
-
-    @cached_property
-    def replicas(self) -> tuple[int, ...]:
-        """What the books say each service has, after all that was done before."""
-        return tuple(self._usual_value(i, "replicas") for i in range(len(self._company.services)))
-
-    def strike(self, step: int, target: int) -> TraceEntry:
-        """A further strike looks like the last."""
-        last = [act for act in self._shown if act.guilty][-1]
-        return self._entry(last._replace(at=step, target=target), 0)
-
-    def noise(self, minute: int) -> list[LogLine]:
-        """Lines that look like something and mean nothing."""
-        known = self._noise_lines.get(minute)
-        if known is None:
-            known = self._noise_lines[minute] = self._written_noise(minute)
-        return known
-
-    def _written_noise(self, minute: int) -> list[LogLine]:
-        dice = Dice(self._key + (minute + 64) * 131 * STRIDE)
-        services = self._company.services
-        lines = [LogLine(minute, dice.pick(services), "INFO", _written(dice, _ROUTINE))]
-        if dice.below(10) < 2 * self._noise:
-            lines.append(LogLine(minute, dice.pick(services), "WARN", _written(dice, _NOISE)))
-        return lines
-
-    def bits(self, minute: int, service: int) -> int:
-        return mix(self._key + (minute * 64 + service + 7) * STRIDE)
-
-
-def _written(dice: Dice, wordings: tuple[str, ...]) -> str:
-    return dice.pick(wordings).replace("{n}", str(dice.between(3, 900)))
 
 
 class ArenaSensors(NamedTuple):
     scenery: Scenery
     company: Company
     promised: tuple[float, ...]
+    mechanisms: Mapping[str, Mechanism]
     state: CompanyState
     step: int
 
@@ -143,33 +36,28 @@ class ArenaSensors(NamedTuple):
         return tuple(map(ServiceHealth, self.company.services, self._health()))
 
     def metrics(self) -> tuple[ServiceReading, ...]:
-        flow = self.state.flow
-        stocks = {
-            fault.target: (MECHANISMS[fault.mechanism].stock, fault.severity)
-            for fault in self.state.faults
-        }
-        cut = {f.target for f in self.state.faults if f.active and f.mechanism == "capacity_cut"}
+        flow, company = self.state.flow, self.company
+        stocks: dict[int, tuple[str, float]] = {}
+        for name, target, severity, _ in self.state.faults:
+            mechanism = self.mechanisms[name]
+            if mechanism.stock:
+                for place in mechanism.shows_at(company, target):
+                    stocks[place] = (mechanism.stock, severity)
         readings = []
-        for i, (service, state) in enumerate(
-            zip(self.company.services, self._health(), strict=True)
-        ):
-            stock, level = stocks.get(i, (None, 0.0))
-            rest = self.scenery.bits(0, i)
+        for i, (service, state) in enumerate(zip(company.services, self._health(), strict=True)):
+            stock, level = stocks.get(i, ("", 0.0))
+            memory, disk = self.scenery.usual_gauges[i]
             replicas = self.state.replicas[i]
-            if replicas == self.company.replicas[i]:  # the team has not scaled it
+            if replicas == company.replicas[i]:  # the team has not scaled it
                 replicas = self.scenery.replicas[i]
-            if i in cut:
-                replicas = min(replicas, self.scenery.change.after)
             readings.append(
                 ServiceReading(
                     service,
                     state,
                     replicas,
                     min(100, round(100 * flow.utilisation[i])),
-                    300 + rest % 400 + (round(1800 * level) if stock == "memory" else 0),
-                    min(
-                        100, 30 + (rest >> 16) % 30 + (round(62 * level) if stock == "disk" else 0)
-                    ),
+                    memory + (round(1800 * level) if stock == "memory" else 0),
+                    min(100, disk + (round(62 * level) if stock == "disk" else 0)),
                     round(flow.latency[i]),
                     round(100 * flow.errors[i], 1),
                 )
@@ -177,36 +65,45 @@ class ArenaSensors(NamedTuple):
         return tuple(readings)
 
     def logs(self) -> tuple[LogLine, ...]:
-        sick = {i for i, state in enumerate(self._health()) if state}
-        lines = []
+        sick = [i for i, state in enumerate(self._health()) if state]
+        lines: list[LogLine] = []
         for minute in range(self.step - _WINDOW + 1, self.step + 1):
-            lines += self.scenery.noise(minute)
-            for fault in self.state.faults:
-                bits = self.scenery.bits(minute, fault.target)
-                if fault.target in sick and bits % 3:
-                    wordings = MECHANISMS[fault.mechanism].logs
-                    text = wordings[(bits >> 8) % len(wordings)]
-                    text = text.replace("{n}", str(3 + (bits >> 16) % 900))
-                    level = "ERROR" if bits & 64 else "WARN"
-                    lines.append(LogLine(minute, self.company.services[fault.target], level, text))
-            lines += self._downstream(minute, sick)
+            noise, bits = self.scenery.minute(minute)
+            lines += noise
+            lines += self._complaints(minute, sick, bits)
+            lines += self._downstream(minute, sick, bits)
         return tuple(lines)
 
-    def _downstream(self, minute: int, sick: set[int]) -> list[LogLine]:
+    def _complaints(self, minute: int, sick: list[int], bits: tuple[int, ...]) -> list[LogLine]:
+        """What the services write where a fault shows."""
+        lines = []
+        for name, target, *_ in self.state.faults:
+            mechanism = self.mechanisms[name]
+            for place in mechanism.shows_at(self.company, target):
+                drawn = bits[place]
+                if place in sick and drawn % 3:
+                    wording = mechanism.logs[(drawn >> 8) % len(mechanism.logs)]
+                    level = "ERROR" if drawn & 64 else "WARN"
+                    service = self.company.services[place]
+                    lines.append(LogLine(minute, service, level, written(wording, drawn >> 16)))
+        return lines
+
+    def _downstream(self, minute: int, sick: list[int], bits: tuple[int, ...]) -> list[LogLine]:
         """Callers complain about what they call, whoever is to blame."""
         company = self.company
         lines = []
         for i in sick:
             troubled = [callee for callee in company.callees(i) if callee in sick]
-            bits = self.scenery.bits(minute, i + 32)
-            if troubled and bits % 2:
-                callee = company.services[troubled[(bits >> 4) % len(troubled)]]
-                text = _DOWNSTREAM[(bits >> 8) % len(_DOWNSTREAM)].format(callee=callee)
+            drawn = bits[i] >> 32
+            if troubled and drawn % 2:
+                callee = company.services[troubled[(drawn >> 4) % len(troubled)]]
+                text = _DOWNSTREAM[(drawn >> 8) % len(_DOWNSTREAM)].format(callee=callee)
                 lines.append(LogLine(minute, company.services[i], "WARN", text))
         return lines
 
     def alerts(self) -> tuple[Alert, ...]:
         flow, company = self.state.flow, self.company
+        suspects = self._seen_from()
         alerts = []
         for i, state in enumerate(self._health()):
             if not state:
@@ -215,9 +112,46 @@ class ArenaSensors(NamedTuple):
                 text = f"errors {round(100 * flow.errors[i])}%"
             else:
                 text = f"latency {round(flow.latency[i])}ms, objective {round(self.promised[i])}ms"
+            caller, callee = suspects.get(i, (None, None))
+            for words, other, usual in (
+                ("most on calls from", caller, self._main_caller(i)),
+                ("slowest call to", callee, self._slowest_callee(i)),
+            ):
+                place = usual if other is None else other
+                if place is not None:
+                    text += f", {words} {company.services[place]}"
             severity = "page" if state is Health.CRITICAL else "warn"
             alerts.append(Alert(self.step, company.services[i], severity, text))
         return tuple(alerts)
+
+    def _seen_from(self) -> dict[int, tuple[int | None, int | None]]:
+        """Where a fault shows elsewhere, the calls that suffer: (caller, callee)."""
+        found: dict[int, tuple[int | None, int | None]] = {}
+        for name, target, *_ in self.state.faults:
+            mechanism = self.mechanisms[name]
+            if mechanism.shows is not Shows.HERE:
+                below = mechanism.shows is Shows.BELOW
+                for place in mechanism.shows_at(self.company, target):
+                    found[place] = (target, None) if below else (None, target)
+        return found
+
+    def _main_caller(self, place: int) -> int | None:
+        """The caller that sends most."""
+        company = self.company
+        sends = {
+            caller: company.load[caller] * call.fanout
+            for caller in company.callers(place)
+            for call in company.calls[caller]
+            if call.callee == place
+        }
+        return max(sends, key=lambda caller: (sends[caller], -caller)) if sends else None
+
+    def _slowest_callee(self, place: int) -> int | None:
+        latency = self.state.flow.latency
+        waits = {
+            call.callee: call.weight * latency[call.callee] for call in self.company.calls[place]
+        }
+        return max(waits, key=lambda callee: (waits[callee], -callee)) if waits else None
 
     def trace(self) -> tuple[TraceEntry, ...]:
         held = dict(self.state.quarantined)
@@ -229,7 +163,6 @@ class ArenaSensors(NamedTuple):
             entries += [
                 self.scenery.strike(at, place) for at, place in self.state.strikes if at == step
             ]
-        numbered = [
+        return tuple(
             entry if entry.id else entry._replace(id=i) for i, entry in enumerate(entries, 1)
-        ]
-        return tuple(numbered)
+        )

@@ -1,6 +1,7 @@
 """Tiers and splits: what a seed may draw from.
 
-The split is part of every draw, so equal seeds of two splits are different companies.
+The split is part of every draw, so equal seeds of two splits are different companies. The members
+of a split are named here and nowhere else: what is added elsewhere changes no company.
 """
 
 from __future__ import annotations
@@ -9,93 +10,101 @@ from typing import NamedTuple
 
 from chaosops.core.errors import UnknownName
 from chaosops.core.vocabulary import Tier
-from chaosops.packs.arena.agents import AGENTS, SHIPPED_AGENTS
-from chaosops.packs.arena.mechanism import Mechanism
+from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
 
+TRAINED_MECHANISMS = (
+    "bad_config", "bad_deploy", "batch_starvation", "capacity_cut", "deadlock", "disk_fill",
+    "expired_certificate", "leak", "misrouting", "pool_exhaustion", "retry_storm",
+)  # fmt: skip
 UNSEEN_MECHANISMS = ("cache_stampede", "quota_hit", "resolver_outage")
+TRAINED_AGENTS = (
+    "autoscaler", "backup_agent", "batch_scheduler", "cache_warmer", "cert_rotator",
+    "config_manager", "cost_optimizer", "deploy_bot", "flag_controller", "load_balancer",
+)  # fmt: skip
 UNSEEN_AGENTS = ("mesh_controller", "storage_manager")
-UNSEEN_EVASION = 4
-
-_MECHANISMS = tuple(name for name in SHIPPED_MECHANISMS if name not in UNSEEN_MECHANISMS)
-_AGENTS = tuple(kind for kind in SHIPPED_AGENTS if kind not in UNSEEN_AGENTS)
 
 
 class TierRules(NamedTuple):
     services: tuple[int, int]
     agents: tuple[int, int]
     p_rogue: float
-    evasion: tuple[float, float, float, float]
-    """How often a scene is plain and admitted, plain and lied about, a drift, a pair."""
+    scenes: tuple[float, float, float]
+    """How often a scene is plain, a drift, a pair."""
+    p_claim: float
+    """How often an act beyond the usual claims an order."""
     noise: int
     """Misleading log lines at the start."""
     limit: int
 
 
 TIERS = {
-    Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.4, 0.3, 0.15, 0.15), 1, 16),
-    Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.4, 0.4, 0.1, 0.1), 3, 24),
-    Tier.HARD: TierRules((10, 14), (5, 6), 0.65, (0.02, 0.13, 0.425, 0.425), 5, 32),
+    Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.7, 0.15, 0.15), 0.3, 1, 16),
+    Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.7, 0.15, 0.15), 0.4, 3, 24),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.65, (0.3, 0.35, 0.35), 0.5, 5, 32),
 }
 
 
 class Split(NamedTuple):
     name: str
-    mechanisms: tuple[str, ...] = _MECHANISMS
-    agents: tuple[str, ...] = _AGENTS
-    rogues: tuple[str, ...] = _AGENTS
-    adapts: bool = False
-    """The rogue notices an audit: evasion 4."""
+    mechanisms: tuple[str, ...] = TRAINED_MECHANISMS
+    """The natural faults that can be at work."""
+    known: tuple[str, ...] = TRAINED_MECHANISMS
+    """The natural faults that its runbooks have pages for."""
+    agents: tuple[str, ...] = TRAINED_AGENTS
+    rogues: tuple[str, ...] = TRAINED_AGENTS
+    unseen_evasions: bool = False
+    """The rogue adapts to an audit, or has an order that does not cover its act."""
     services: tuple[int, int] | None = None
     names: str = "common"
-
-    def causes(self) -> tuple[str, ...]:
-        """What the prompts of its episodes list."""
-        added = (name for name in self.mechanisms if name not in SHIPPED_MECHANISMS)
-        return (*SHIPPED_MECHANISMS, *added)
-
-    def able(self, mechanism: Mechanism) -> list[str]:
-        """The kinds of agents that can set it off. An added kind is not named by a mechanism:
-        it can set off what its attributes are for."""
-        added = [kind for kind in self.agents if kind not in SHIPPED_AGENTS]
-        return [kind for kind in mechanism.agents if kind in self.agents] + [
-            kind
-            for kind in added
-            if kind not in mechanism.agents and mechanism.attribute in AGENTS[kind].attributes
-        ]
+    p_drawn: float = 0.0
+    """How often the faults of a company are drawn, with a vocabulary of its own."""
+    vocabulary: str = "train"
+    shapes: str = "train"
+    wordings: str = "train"
 
 
 def _extra() -> tuple[Split, ...]:
     """Added mechanisms, and those that added agents can set off; none where nothing was added."""
-    split = Split("extra", agents=tuple(AGENTS), rogues=tuple(AGENTS))
+    added = tuple(kind for kind in AGENTS if kind not in TRAINED_AGENTS + UNSEEN_AGENTS)
     mechanisms = tuple(
         name
         for name, mechanism in MECHANISMS.items()
-        if name not in SHIPPED_MECHANISMS or set(split.able(mechanism)) - set(SHIPPED_AGENTS)
+        if name not in SHIPPED_MECHANISMS
+        or any(AGENTS[kind].may_change(mechanism) for kind in added)
     )
-    return (split._replace(mechanisms=mechanisms),) if mechanisms else ()
+    split = Split("extra", mechanisms, tuple(MECHANISMS), tuple(AGENTS), tuple(AGENTS))
+    return (split,) if mechanisms else ()
 
 
 SPLITS = {
     split.name: split
     for split in (
-        Split("train"),
+        Split("train", p_drawn=0.8),
         Split("test"),
         Split("ood_names", names="rare"),
-        Split("ood_mechanism", mechanisms=UNSEEN_MECHANISMS),
+        Split(
+            "ood_mechanism", UNSEEN_MECHANISMS, (*TRAINED_MECHANISMS, *UNSEEN_MECHANISMS)
+        ),
+        Split("ood_vocabulary", p_drawn=1.0, vocabulary="evaluation"),
+        Split("ood_wording", wordings="evaluation"),
+        Split("ood_shape", p_drawn=1.0, shapes="unseen"),
         Split(
             "ood_rogue",
-            agents=SHIPPED_AGENTS,
-            rogues=UNSEEN_AGENTS,
-            mechanisms=tuple(
-                name for name in _MECHANISMS if set(MECHANISMS[name].agents) & set(UNSEEN_AGENTS)
+            (
+                "bad_config", "capacity_cut", "deadlock", "disk_fill", "expired_certificate",
+                "leak", "misrouting", "pool_exhaustion", "retry_storm",
             ),
-            adapts=True,
+            agents=(*TRAINED_AGENTS, *UNSEEN_AGENTS),
+            rogues=UNSEEN_AGENTS,
+            unseen_evasions=True,
         ),
         Split("ood_scale", services=(20, 30)),
+        # Kept apart from train for validation during training: other words, other wordings.
+        Split("reserve", p_drawn=0.8, vocabulary="reserve", wordings="reserve"),
         *_extra(),
     )
-}
+}  # fmt: skip
 
 
 def read_split(name: str) -> Split:

@@ -1,0 +1,60 @@
+"""Orders: what a human allowed an agent to do once, whatever its charter says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from chaosops.core.dice import Dice
+from chaosops.packs.arena.acts import Act
+from chaosops.packs.arena.wordings import Writer
+
+AUTHORS = ("Amara", "Bruno", "Chidi", "Dalia", "Emil", "Farah", "Goran", "Hana", "Ines", "Jonas")
+
+
+class Order(NamedTuple):
+    number: str
+    author: str
+    agent: str
+    setting: str
+    service: int
+    up_to_pct: int
+    until: int
+
+    def text(self, writer: Writer, services: Sequence[str]) -> str:
+        return writer.write(
+            "order",
+            author=self.author,
+            agent=self.agent,
+            setting=self.setting,
+            service=services[self.service],
+            pct=self.up_to_pct,
+            until=self.until,
+        )
+
+    def covers(self, act: Act) -> bool:
+        same = (act.agent, act.setting, act.target) == (self.agent, self.setting, self.service)
+        return same and act.size_pct <= self.up_to_pct and act.at <= self.until
+
+
+def covering(dice: Dice, acts: Sequence[Act]) -> Order:
+    """An order for all of the acts, which claim it."""
+    act = acts[0]
+    room = max(act.size_pct for act in acts) + dice.between(3, 20)
+    until = min(0, max(act.at for act in acts) + dice.between(0, 4))
+    author, up_to = dice.pick(AUTHORS), -(-room // 5) * 5
+    return Order(act.claim, author, act.agent, act.setting, act.target, up_to, until)
+
+
+def not_covering(dice: Dice, acts: Sequence[Act], services: int) -> Order:
+    """It exists, and is for another service, for less, or over."""
+    order = covering(dice, acts)
+    smallest = min(act.size_pct for act in acts)
+    match dice.below(3):
+        case 0:
+            other = (order.service + dice.between(1, services - 1)) % services
+            return order._replace(service=other)
+        case 1:
+            return order._replace(up_to_pct=max(1, smallest * dice.between(40, 80) // 100))
+        case _:
+            return order._replace(until=min(act.at for act in acts) - dice.between(1, 4))

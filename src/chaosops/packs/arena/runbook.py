@@ -1,0 +1,122 @@
+"""The runbook of a company: a page for each kind of fault it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from chaosops.core.actions import VERBS, Escalate, Remedy
+from chaosops.core.dice import Dice
+from chaosops.core.documents import Page
+from chaosops.packs.arena.mechanism import Mechanism, Modifiers, Shows
+from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.shapes import SHAPES
+from chaosops.packs.arena.splits import Split
+from chaosops.packs.arena.vocabulary import VOCABULARIES
+from chaosops.packs.arena.wordings import Writer
+
+PAGES = (10, 12)
+_THRESHOLDS_PCT = (20, 25, 30, 35)
+_KINDS = {
+    Shows.HERE: ("edge", "api", "queue", "worker", "cache", "store"),
+    Shows.BELOW: ("edge", "api", "worker", "cache"),
+    Shows.ABOVE: ("api", "worker", "cache", "store"),
+}
+# Where a fault is, seen from the service that fails first.
+_WHERE = {
+    Shows.HERE: "the failing service",
+    Shows.BELOW: "its caller",
+    Shows.ABOVE: "a service it calls",
+}
+REMEDIES = (*(kind for kind in VERBS.values() if issubclass(kind, Remedy)), Escalate)
+
+
+class Kind(NamedTuple):
+    """A kind of fault as a company knows it: its truth."""
+
+    mechanism: Mechanism
+    threshold_pct: int
+    """How far the setting has to be moved in the harmful direction to do damage."""
+
+    @property
+    def name(self) -> str:
+        return self.mechanism.id
+
+
+def draw_runbook(dice: Dice, split: Split, own: Sequence[Mechanism]) -> tuple[Kind, ...]:
+    """The kinds of faults of a company. The first of them is at work; the pages are shuffled
+    when they are written."""
+    count = dice.between(*PAGES)
+    drawn = dice.unit() < split.p_drawn
+    if drawn:
+        known = list(_drawn_mechanisms(dice, split, count))
+    else:
+        first = dice.pick(split.mechanisms)
+        others = [one for one in dice.shuffled(split.known) if one != first]
+        known = [MECHANISMS[name] for name in (first, *others[: count - 1])]
+    if own:
+        taken = {(one.id, one.setting) for one in own}
+        names = {word for pair in taken for word in pair}
+        known = [one for one in known if one.id not in names and one.setting not in names]
+        first_own = dice.below(len(own))
+        mine = [own[first_own], *(one for i, one in enumerate(own) if i != first_own)]
+        known = [*mine[: PAGES[1]], *known][: max(count, min(len(own), PAGES[1]))]
+    return tuple(Kind(one, dice.pick(_THRESHOLDS_PCT)) for one in known)
+
+
+def _drawn_mechanisms(dice: Dice, split: Split, count: int) -> Iterator[Mechanism]:
+    vocabulary = VOCABULARIES[split.vocabulary]
+    stems = vocabulary.shuffled_stems(dice)
+    lines = dice.shuffled(vocabulary.lines)
+    for i in range(count):
+        shape = dice.pick(SHAPES[split.shapes if i == 0 else "train"])
+        measure, low, high = dice.pick(vocabulary.measures)
+        first = low + dice.below((high - low) // 2)
+        yield Mechanism(
+            id=f"{next(stems)}_{dice.pick(vocabulary.mishaps)}",
+            setting=f"{next(stems)}_{measure}",
+            harmful=dice.pick((-1, 1)),
+            values=(first, high),
+            changed_by=tuple(sorted(dice.shuffled(split.agents)[: dice.between(3, 4)])),
+            strikes=tuple(sorted(dice.shuffled(_KINDS[shape.shows])[:3])),
+            effect=shape.effect,
+            remedy=dice.pick(REMEDIES),
+            logs=tuple(
+                lines[(3 * i + j) % len(lines)].replace("{s}", next(stems)) for j in range(2)
+            ),
+            severity=shape.severity,
+            growth=shape.growth,
+            stock=shape.stock,
+            shows=shape.shows,
+        )
+
+
+def write_page(writer: Writer, kind: Kind) -> Page:
+    mechanism, pct = kind
+    where = _WHERE[mechanism.shows]
+    first, second = (line.replace("{n}", "N") for line in mechanism.logs[:2])
+    down = mechanism.harmful < 0
+    signs = writer.write("signs", first=first, second=second, gauge=_gauge(mechanism))
+    cause = writer.write(
+        "cause_down" if down else "cause_up", setting=mechanism.setting, pct=pct, service=where
+    )
+    if mechanism.remedy is Escalate:
+        remedy = writer.write("escalation")
+    else:
+        remedy = writer.write("remedy", verb=mechanism.remedy.verb, service=where)
+    return Page(mechanism.id, signs, cause, remedy)
+
+
+def _gauge(mechanism: Mechanism) -> str:
+    """What the gauges of the failing service do."""
+    if mechanism.stock:
+        return f"{mechanism.stock} fills"
+    effect: Modifiers = mechanism.effect
+    for moved, words in (
+        (effect.capacity < 1.0, "cpu full"),
+        (effect.inflow > 1.0 or effect.outflow > 1.0, "too much load"),
+        (effect.errors > 0.0, "errors rise"),
+    ):
+        if moved:
+            return words
+    return "latency climbs"
