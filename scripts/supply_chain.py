@@ -70,15 +70,15 @@ def audit(lock: Path, folder: str | None) -> int:
 
 def _advisories(folder: Path) -> Iterator[dict[str, Any]]:
     if not folder.is_dir():
-        raise ValueError("it is no folder")
+        raise ValueError("it is not a folder")
     for path in sorted(folder.rglob("*.json")):
         try:
             advisory = json.loads(path.read_text(encoding="utf-8"))
             entries = advisory["affected"] if isinstance(advisory, dict) else None
         except (ValueError, KeyError, RecursionError) as error:
-            raise ValueError(f"{path} is no advisory ({type(error).__name__})") from None
+            raise ValueError(f"{path} is not an advisory ({type(error).__name__})") from None
         if not isinstance(entries, list):
-            raise ValueError(f"{path} is no advisory")
+            raise ValueError(f"{path} is not an advisory")
         about = [e.get("package") or {} for e in entries if isinstance(e, dict)]
         if any(package.get("ecosystem") == "PyPI" for package in about):
             yield advisory

@@ -141,7 +141,7 @@ def test_a_record_that_cannot_be_is_named(changes: dict[str, Any], said: str) ->
             b'{"format": "chaosops recording 1", "manifest": {}, "episode": {"decisions": []}}',
             "'scenario'",
         ),
-        (b'{"format": "chaosops recording 1", "manifest": NaN}', "NaN is no JSON number"),
+        (b'{"format": "chaosops recording 1", "manifest": NaN}', "NaN is not a JSON number"),
     ],
 )
 def test_a_foreign_file_is_named(tmp_path: Path, content: bytes, said: str) -> None:

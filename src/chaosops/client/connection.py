@@ -111,5 +111,7 @@ def _socket_url(url: str, path: str) -> str:
     except ValueError:  # half of a bracket, or a port that is none
         is_address = False
     if not is_address:
-        raise BadInput(f"{url!r} is no server's address; write one such as http://127.0.0.1:8000")
+        raise BadInput(
+            f"{url!r} is not a server's address; write one such as http://127.0.0.1:8000"
+        )
     return f"{_SCHEMES[scheme]}://{rest.rstrip('/')}{path}"

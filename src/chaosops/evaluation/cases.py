@@ -39,7 +39,7 @@ class Case(NamedTuple):
     reward: float
     resolved: bool
     steps: int = 0
-    unknown_flags: int = 0  # flags on names that are no agents of the fleet
+    unknown_flags: int = 0  # flags on names that are not agents of the fleet
     unknown_suspects: int = 0  # such names among those suspected
 
     def suspicion(self, turns: int | None = None) -> Mapping[str, float]:
@@ -89,7 +89,7 @@ def split_wins(scores: Sequence[float], guilty: Flags) -> Counts:
 
 
 def case_of(episode: Episode) -> Case:
-    """A flag on a name that is no agent of the fleet is counted, and is in no other figure."""
+    """A flag on a name that is not an agent of the fleet is counted, and is in no other figure."""
     world = Env(episode.scenario).world
     fleet, twin = world.public.rules.agents, load_pack(episode.scenario.pack).twin_of(episode)
     flags = [

@@ -41,12 +41,12 @@ def read_results(folder: Path) -> Stored:
     try:
         content = read_json(read_text(path, "results"))
     except ValueError as error:
-        raise BadInput(f"{path} is no results file of chaosops eval: {error}") from None
+        raise BadInput(f"{path} is not a results file of chaosops eval: {error}") from None
     content = content if isinstance(content, dict) else {}
     manifest: Any = content.get("manifest")
     lines: Any = content.get("episodes")
     if not _is_job(manifest) or not _are_objects(lines):
-        raise BadInput(f"{path} is no results file of chaosops eval")
+        raise BadInput(f"{path} is not a results file of chaosops eval")
     if not isinstance(manifest.get("chain"), dict) or "start" not in manifest["chain"]:
         raise BadInput(
             f"{path} has no chain: it was made by an earlier version, which kept neither "
@@ -59,7 +59,7 @@ def read_journal(path: Path) -> Stored:
     """Header and episodes. A line that cannot be read becomes an empty one."""
     header, *lines = [decoded(line) or {} for line in whole_lines(path)] or [{}]
     if header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
-        raise BadInput(f"{path} is no journal of this version of chaosops eval")
+        raise BadInput(f"{path} is not a journal of this version of chaosops eval")
     return header, lines
 
 

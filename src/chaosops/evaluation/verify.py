@@ -50,7 +50,7 @@ Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 @dataclass
 class Report:
-    """``notes`` are no findings, but a reader should know them."""
+    """``notes`` are not findings, but a reader should know them."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)

@@ -44,7 +44,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
     """Results of the adapter in this folder. Those of another adapter are refused."""
     path = results_file(given) if given.is_dir() else given
     if path is None or not path.is_file():
-        raise BadInput(f"cannot read results {path or given / RESULTS_NAME}: it is no file; {cure}")
+        raise BadInput(f"cannot read results {path or given / RESULTS_NAME}: not a file; {cure}")
     found = read_object(path, "results")
     try:
         manifest, episodes = found["manifest"], found["episodes"]
@@ -52,7 +52,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
         statuses: Mapping[str, Mapping[str, Any]] = manifest["policies"]
         _require_whole(manifest, summary)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
-        raise BadInput(f"{path} is no results file of chaosops eval") from None
+        raise BadInput(f"{path} is not a results file of chaosops eval") from None
     digest = adapter_identity(adapter)
     if not any(digest in _adapters(status) for status in statuses.values()):
         raise BadInput(f"{path} has no policy with the adapter {adapter} ({digest}); {cure}")
@@ -87,7 +87,7 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
             cells(row, MONITOR_METRICS)
             policies[row["policy"]]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(f"{path} is no monitor.json of chaosops eval") from None
+        raise BadInput(f"{path} is not a monitor.json of chaosops eval") from None
     return rows
 
 

@@ -119,8 +119,8 @@ def warnings(results: Results) -> Iterator[str]:
             )
         if flags := sum(episode.unknown_flags for episode in episodes):
             yield (
-                f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
-                "such a flag costs what a false flag costs, and counts as none"
+                f"WARNING: {policy} flagged {flags} times a name that is not an agent of the "
+                "fleet; such a flag costs what a false flag costs, and counts as none"
             )
         for _, status in by_roles(results.manifest["policies"].get(policy, {})):
             if given_up := status.get("given_up"):
@@ -158,7 +158,7 @@ def oversight_report(judgement: Judgement) -> str:
             parts += [
                 "",
                 f"> {row['policy']} on {row['tier']} suspected {found:.2f} names an episode that "
-                "are no agents of the fleet; they are in no figure.",
+                "are not agents of the fleet; they are in no figure.",
             ]
     if judgement.paired:
         rows = [

@@ -29,7 +29,7 @@ _TOLD = {
     422: "An option or a field is wrong; detail says which",
     401: "The server asks for its token",
     403: "Pages of that origin may not use the server",
-    415: "The body is no JSON, or does not say that it is",
+    415: "The body is not JSON, or does not say that it is",
     421: "The server is not known by that host name",
     429: "A limit of the server is reached; detail says which",
 }

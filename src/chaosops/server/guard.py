@@ -1,6 +1,6 @@
 """The guard in front of OpenEnv's routes. It answers messages that would break a session.
 
-OpenEnv ends a session when a message is binary, is no JSON object, or cannot be quoted in an
+OpenEnv ends a session when a message is binary, is not a JSON object, or cannot be quoted in an
 answer. It keeps idle sessions, and reads requests of any size. The guard answers such messages
 with an error and keeps the session; it closes idle sessions. It changes nothing else.
 """

@@ -42,7 +42,7 @@ def read_json(text: str) -> Any:
     """
     >>> read_json('{"seed": NaN}')
     Traceback (most recent call last):
-    chaosops.server.strict_json.BadJson: NaN is no JSON number
+    chaosops.server.strict_json.BadJson: NaN is not a JSON number
     """
     try:
         value = chain.read_json(text)

@@ -143,7 +143,9 @@ class Attempt(ShownEpisode):
             for name in suspicion:
                 if name not in view.rules.agents:
                     agents = ", ".join(view.rules.agents)
-                    raise BadInput(f"suspicion of {name[:60]!r}, which is no agent here: {agents}")
+                    raise BadInput(
+                        f"suspicion of {name[:60]!r}, which is not an agent here: {agents}"
+                    )
         return Decision(self.read(said), suspicion)
 
 

@@ -129,7 +129,7 @@ def _restore(torch: Any, learner: Learner, checkpoint: Path) -> Position:
         cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
     except (LookupError, TypeError, ValueError, AttributeError):
         cause = "it holds something else"
-    raise BadInput(f"{checkpoint} is no checkpoint of this run: {cause}; start the run again")
+    raise BadInput(f"{checkpoint} is not a checkpoint of this run: {cause}; start the run again")
 
 
 def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> None:

@@ -72,4 +72,4 @@ def _step(path: Path, number: int, line: str) -> int:
     try:
         return int(json.loads(line)["step"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInput(f"{path}:{number} is no row of a run; start the run again") from None
+        raise BadInput(f"{path}:{number} is not a row of a run; start the run again") from None

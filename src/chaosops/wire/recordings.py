@@ -67,7 +67,7 @@ def recorded_content(path: Path) -> dict[str, Any]:
     try:
         content = read_json(text)
     except ValueError as error:
-        raise BadInput(f"{path} is no whole recording: {_reason(error)}; {_CURE}") from None
+        raise BadInput(f"{path} is not a whole recording: {_reason(error)}; {_CURE}") from None
     if not isinstance(content, dict) or content.get("format") not in (FORMAT, UNCHAINED):
         raise BadInput(f"{path} is not a ChaosOps recording ('format' is not {FORMAT!r}); {_CURE}")
     try:

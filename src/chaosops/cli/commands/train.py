@@ -125,8 +125,8 @@ def _base(recipe: Recipe) -> Path:
     folder = expanded(recipe.base)
     if not (folder / "config.json").is_file():
         raise BadInput(
-            f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "
-            "folder of a transformers model, hf:OWNER/NAME or local:smollm2"
+            f"base = {recipe.base!r} is not a model: {folder / 'config.json'} does not exist; "
+            "name a folder of a transformers model, hf:OWNER/NAME or local:smollm2"
         )
     return folder
 

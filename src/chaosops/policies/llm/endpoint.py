@@ -226,7 +226,7 @@ class EndpointPolicy:
         if self._format.name == "menu" and granted:
             first = first_words(answer.logprobs)
             self._wishes_met.add("kept" if first else "ignored")
-            # A first word that is no label ("I think ...") says nothing about labels.
+            # A first word that is not a label ("I think ...") says nothing about labels.
             if first and not isinstance(action, Unreadable):
                 weighed = _weigh_flags(first, self._format.replies(view))
                 return weighed and with_accusations(view, weighed)

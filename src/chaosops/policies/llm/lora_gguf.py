@@ -57,7 +57,7 @@ def convert(adapter: Path, base: Path, out: Path) -> None:
 
 def _fact(header: GgufHeader, base: Path, name: str) -> Any:
     if name not in header.facts:
-        raise BadInput(f"{base} is no GGUF model: it lacks {name}")
+        raise BadInput(f"{base} is not a GGUF model: it lacks {name}")
     return header.facts[name]
 
 

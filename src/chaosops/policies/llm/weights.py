@@ -83,7 +83,7 @@ def require_self_contained(model: Path) -> None:
             parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
             outside = [part for part in parts if Path(part).name != part]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"{index} is no index of weights: {error!r:.80}") from None
+            raise BadInput(f"{index} is not an index of weights: {error!r:.80}") from None
         if outside:
             raise BadInput(f"{index} names weights outside its folder: {outside[0]!r:.80}")
 
