@@ -34,7 +34,7 @@ Cli = Callable[..., Outcome]
         (["seat", "--url", "http://x", "--token", "x", "--policy", "orcale"], "did you mean"),
         (["seat", "--url", "http://x", "--token", "x", "--policy", "oracle"], "needs the truth"),
         (["seat", "--url", "http://x", "--token", "x", "--received", "/"], "it is a folder"),
-        (["table", "--url", "http://x", "--server-token-file", "/dev/zero"], "no plain file"),
+        (["table", "--url", "http://x", "--server-token-file", "/dev/zero"], "not a plain file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -167,7 +167,7 @@ def test_text_on_the_command_line_stays_as_it_was_written(
         (b"steps = " + b"[" * 50_000, "is not TOML"),
         (b"learning_rate = " + b"9" * 400, "learning_rate must be"),
         (b"name = true", "name in .* must be a text"),
-        (b"\xff\xfe", "no UTF-8"),
+        (b"\xff\xfe", "not UTF-8"),
     ],
 )
 def test_a_file_of_any_kind_is_one_line(tmp_path: Path, content: bytes, words: str) -> None:

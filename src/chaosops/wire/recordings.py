@@ -16,7 +16,7 @@ from chaosops.wire.decisions import field
 from chaosops.wire.episodes import from_record, to_record
 
 FORMAT = "chaosops recording 2"
-UNCHAINED = "chaosops recording 1"  # still read, but it shows no edits
+UNCHAINED = "chaosops recording 1"  # still read, but edits cannot be detected
 
 _CURE = "make one with chaosops run --record FILE"
 

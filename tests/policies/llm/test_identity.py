@@ -166,7 +166,7 @@ def test_a_base_exchanged_while_its_adapter_is_converted_is_refused(
         ({"adapter_config.json": "{}"}, "holds an adapter"),
         ({"model.safetensors.index.json": '{"weight_map": {"a": "sub/w.safetensors"}}'}, "outside"),
         ({"model.safetensors.index.json": '{"weight_map": {"a": "../w.safetensors"}}'}, "outside"),
-        ({"model.safetensors.index.json": "[]"}, "no index of weights"),
+        ({"model.safetensors.index.json": "[]"}, "not an index of weights"),
     ],
 )
 def test_a_folder_that_loads_weights_from_elsewhere_is_refused(

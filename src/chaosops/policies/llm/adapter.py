@@ -21,7 +21,7 @@ from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
 _DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
-# PEFT settings that change the meaning of the weights. llama.cpp has none of them.
+# PEFT settings that change the meaning of the weights. llama.cpp supports none of them.
 _PLAIN: dict[str, tuple[object, ...]] = {
     "use_dora": (None, False),
     "rank_pattern": (None, {}),

@@ -47,7 +47,7 @@ class GgufHeader:
             _type, _offset = self._number("I"), self._number("Q")
 
     def _value(self, kind: int) -> Any:
-        """None for a list, which is only read over."""
+        """None for a list, which is skipped."""
         if kind == _STRING:
             return self._text()
         if kind != _ARRAY:
