@@ -492,7 +492,7 @@ def test_the_owner_verifies_what_was_played(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["acme", "--partners", "oracle"], "oracle knows the truth and would tell it"),
+        (["acme", "--partners", "oracle"], "oracle knows the truth and would reveal it"),
         (["acme", "--split", "classic"], "is drawn like one of train, test"),
         (["../acme"], "named with letters, digits"),
         (["oracle"], "'oracle' is the name of a policy"),

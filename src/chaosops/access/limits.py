@@ -14,7 +14,7 @@ from typing import Any
 from chaosops.core.errors import BadInput, ChaosOpsError
 
 _MOST = 1_000_000
-# Where a request that comes too fast holds the option that would admit it.
+# The key in a request that came too fast: it holds the option that would admit the request.
 TOO_FAST = "chaosops.too_fast"
 
 

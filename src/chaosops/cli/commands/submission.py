@@ -64,7 +64,7 @@ def open(
     )
     plan.scenarios(secret)
     if load_policy(partners).sees_truth:
-        raise BadInput(f"{partners} knows the truth and would tell it; choose other partners")
+        raise BadInput(f"{partners} knows the truth and would reveal it; choose other partners")
     place = submission.write_submission(open_folder(results, "--results"), plan)
     episodes = len(plan.tiers) * seeds
     lines = [
