@@ -88,6 +88,6 @@ def _mac(secret: Secret, digest: str) -> str:
 
 
 def _digest(folder: Path) -> str:
-    """Of the results as they were written: compressing them does not change it."""
+    """The hash of the uncompressed results."""
     path = results_file(folder) or folder / RESULTS_NAME
     return sha256(read_bytes(path, "results")).hexdigest()
