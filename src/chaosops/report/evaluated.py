@@ -65,19 +65,19 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
 
 
 def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]) -> None:
-    """Everything that a card quotes is there and can be written."""
+    """Raise ValueError if something that a card quotes is missing or cannot be written."""
     texts = [manifest["command"], manifest["version"], manifest["commit"] or ""]
     texts += [pack[name] for pack in manifest["packs"].values() for name in ("version", "hash")]
     texts += manifest.get("splits") or []
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a text is none")
+        raise TypeError("a text is missing")
     int(manifest["episodes_per_policy"])
     for status in manifest["policies"].values():
         by_roles(status)
     for row in summary:
         cells(row, METRICS)
         if row["policy"] not in manifest["policies"] or not math.isfinite(row["mean_reward"]):
-            raise ValueError("a row is of nobody, or no number")
+            raise ValueError("a row has no policy, or a value is not a number")
 
 
 def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:

@@ -36,7 +36,7 @@ def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
             raise BadInput(f"{path}:{number} is not a row that chaosops train writes")
         (validations if "validation" in row else updates).append(row)
     if not updates and not validations:
-        raise BadInput(f"{path} is empty: there is not a curve to draw")
+        raise BadInput(f"{path} is empty: there is no curve to draw")
     return updates, validations
 
 
@@ -45,7 +45,7 @@ def learning_curve(metrics: Path, path: Path) -> Path:
     replies; below, validation by tier. The background shows the main tier of each batch."""
     updates, validations = read_metrics(metrics)
     if not updates:
-        raise BadInput(f"{metrics} holds no update: there is not a curve to draw")
+        raise BadInput(f"{metrics} holds no update: there is no curve to draw")
     figure, (lost, gained) = new_canvas(8, 7, rows=2)
     _mark_tiers(lost, updates)
     kind = next(kind for kind in _CURVES if kind in updates[0])

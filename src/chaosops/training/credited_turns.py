@@ -28,8 +28,8 @@ from chaosops.training.behaviour import Behaviour
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
 from chaosops.training.seeds import seed_of
 
-_TURNS = 14  # of an episode: later turns repeat the earlier ones
-_NAMED_FAILURE_TURNS = 0.7  # share of the turns that are used, for every role
+_TURNS = 14  # per episode: later turns repeat the earlier ones
+_NAMED_FAILURE_TURNS = 0.7  # the share of turns that are used, for every role
 
 
 class CreditedTurn(NamedTuple):
@@ -94,7 +94,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
 
 
 def _credited(env: Env, recipe: Recipe) -> CreditedTurn | None:
-    """None where all actions have the same return: there is nothing to learn."""
+    """None if all actions have the same return: then there is nothing to learn."""
     choices = menu(env.view)
     if recipe.continuation == "none":
         returns = {label: act(env, action).episode.reward for label, action in choices.items()}

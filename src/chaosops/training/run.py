@@ -151,7 +151,7 @@ def _is_due(recipe: Recipe, saved: Position, following: Position, done: float) -
 
 
 def _learning_rate(recipe: Recipe, position: Position) -> float:
-    """Warm up, stay level, and fall linearly over the last two thirds."""
+    """It warms up, stays constant, and falls linearly over the last two thirds."""
     warm = (position.step + 1) / max(1, recipe.warmup_steps)
     down = 1.5 * (1 - progress_at(recipe, position))
     return recipe.learning_rate * max(0.02, min(1.0, warm, down))

@@ -1,7 +1,7 @@
 """What method ``trl`` learns from: single turns of episodes as prompts, and rewards for replies.
 
-Three numbers identify a turn. From them its world is played again to score a reply. So a data
-set holds turns without holding the truth.
+Three numbers identify a turn. With them its world is played again to score a reply. So a data
+set of turns does not hold the truth.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from chaosops.training.credited_turns import act, play_on, states
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
 
-_MOST_WITHOUT_TURNS = 1_000  # episodes; then the recipe chooses no turn at all
+_MOST_WITHOUT_TURNS = 1_000  # episodes without a turn before the recipe is refused
 
 
 class TurnKey(NamedTuple):

@@ -21,7 +21,7 @@ from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 
 
 class Row(NamedTuple):
-    """One thing that was checked: as a line, as data, and what is wrong with it."""
+    """The result of one check: as a line, as data, and its problem."""
 
     line: str
     figures: dict[str, Any]
@@ -124,7 +124,7 @@ def _catalogue(pack: str) -> list[Section]:
             f"{'never resolving':>17}  best exploit",
             _integrity(pack, failures),
         ),
-        Section("presence", "flagging whoever appears in the trace:", _presence(pack)),
+        Section("presence", "flagging the last agent in the trace:", _presence(pack)),
     ]
 
 

@@ -56,7 +56,7 @@ def execute(
     print(f"its episode, turn by turn: {document}")
     print("\nThe published matrix: 55 episodes per policy.\n")
     results = evaluate_with_progress(_POLICIES, scenarios("published"), command_line)
-    # To play the trained model takes minutes: its rows are those of the evaluation that ships.
+    # The trained model would take minutes, so its rows come from the evaluation that ships.
     rows = json.loads(_RECORD.read_text(encoding="utf-8"))
     recorded = [row for row in rows if row["policy"] == "trained"]
     written = [save(results, folder)]

@@ -1,4 +1,4 @@
-"""``chaosops play``: a person takes one seat."""
+"""``chaosops play``: a person plays one role."""
 
 from __future__ import annotations
 
