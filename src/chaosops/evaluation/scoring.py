@@ -72,7 +72,7 @@ def _newcombe(area: float, m: int, n: int) -> float:
 
 
 def _edge(area: float, end: float, scale: float, m: int, n: int) -> float:
-    """The area furthest towards ``end`` that lies within 1.96 of its own deviations."""
+    """The area closest to ``end`` that is within 1.96 of its own deviations."""
     inside, outside = area, end
     for _ in range(50):
         middle = (inside + outside) / 2

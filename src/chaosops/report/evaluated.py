@@ -92,17 +92,17 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
 
 
 def _adapters(status: Mapping[str, Any]) -> str:
-    return " ".join(str(seat.get("adapter")) for _, seat in by_roles(status))
+    return " ".join(str(each.get("adapter")) for _, each in by_roles(status))
 
 
 def _label(policy: str, status: Mapping[str, Any], digest: str) -> str:
-    """The adapter has one name, whatever folder it was loaded from."""
-    seats = by_roles(status)
+    """The adapter has the same name for every folder that it was loaded from."""
+    players = by_roles(status)
     if digest not in _adapters(status):
         return policy.replace("|", "\\|")
-    if len(seats) == 1:
+    if len(players) == 1:
         return OURS
     return "; ".join(
-        f"{', '.join(roles)}: {OURS if digest in str(seat.get('adapter')) else seat.get('policy')}"
-        for roles, seat in seats
+        f"{', '.join(roles)}: {OURS if digest in str(each.get('adapter')) else each.get('policy')}"
+        for roles, each in players
     )

@@ -28,7 +28,7 @@ from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsS
 
 _DESCRIPTION = (
     "Incidents for teams of AI agents, as an OpenEnv environment. An episode lives on a WebSocket: "
-    "`/ws` for whoever drives all four roles, `/seat` for one role of a table."
+    "`/ws` for a client that plays all four roles, `/seat` for one role of a table."
 )
 
 

@@ -66,7 +66,7 @@ class ShownEpisode:
 def observation(
     episode_id: str, env: Env, seen: Callable[[], dict[str, Any]], **told: Any
 ) -> dict[str, Any]:
-    """The content of a ``ChaosOpsObservation``; ``told`` is the rest of its fields."""
+    """The content of a ``ChaosOpsObservation``. ``told`` holds its other fields."""
     return {
         "episode_id": episode_id,
         "step": env.world.public.step,

@@ -66,7 +66,7 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     return make_scenario(split=recipe.split, tier=tier, seed=seed)
 
 
-def states(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
+def turn_envs(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
     """The world at each turn of one episode. The behaviour policy, or the oracle, plays it."""
     env = Env(scenario_of(recipe, index, progress), standard(multiplier_at(recipe, progress)))
     rollout = Rollout(env, _oracle())
@@ -86,7 +86,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
     dice = Dice(key_of("training play", recipe.seed, index))
     shares = read_role_shares(recipe.role_shares)
     turns = []
-    for env in states(recipe, index, progress, dice):
+    for env in turn_envs(recipe, index, progress, dice):
         share = _NAMED_FAILURE_TURNS if env.scenario.failure else shares[env.role]
         if dice.unit() < share and (turn := _credited(env, recipe)):
             turns.append(turn)

@@ -18,7 +18,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
-from chaosops.training.credited_turns import act, play_on, states
+from chaosops.training.credited_turns import act, play_on, turn_envs
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
 
@@ -124,7 +124,7 @@ def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
 def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
     """The world at each turn of an episode."""
     dice = Dice(key_of("single turns play", recipe.seed, episode))
-    return tuple(env.fork() for env in states(recipe, episode, progress, dice))
+    return tuple(env.fork() for env in turn_envs(recipe, episode, progress, dice))
 
 
 # Replies of a group are often equal.

@@ -114,7 +114,7 @@ def decision_of_turn(turn: object) -> dict[str, Any]:
 
 
 def debrief_to_wire(episode: Episode) -> dict[str, Any]:
-    """What players are told when an episode is over: the truth, and how they did."""
+    """What players receive when an episode is over: the truth and their figures."""
     scenario = episode.scenario
     return {
         "pack": scenario.pack,

@@ -121,7 +121,7 @@ class LastTurn(_Part):
 
 
 class Debrief(_Part):
-    """The truth, told when the episode is over."""
+    """The truth, sent when the episode is over."""
 
     pack: str
     tier: str

@@ -118,7 +118,7 @@ def _catalogue(pack: str) -> list[Section]:
         ),
         Section(
             "integrity",
-            "reward integrity: exact optimum beside the oracle; what no honest work earns must "
+            "reward integrity: exact optimum beside the oracle; returns without honest work must "
             f"stay below {MARGIN} x the oracle\n"
             f"  {'scenario':<29}{'oracle':>8}{'optimum':>9}{'resolving late':>16}"
             f"{'never resolving':>17}  best exploit",

@@ -12,7 +12,7 @@ from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.scenes import Act, CauseChange, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
-HISTORY = 28  # acts before the incident, whatever the scene
+HISTORY = 28  # acts before the incident, in every scene
 _LIMITS_PCT = (20, 25, 30, 35, 40)
 _REPLICA_LIMITS_PCT = (30, 35, 40)  # a fifth of five replicas is not one
 

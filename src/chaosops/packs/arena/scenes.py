@@ -53,7 +53,7 @@ class Act(NamedTuple):
 
 
 class CauseChange(NamedTuple):
-    """The change behind the incident, whoever made it."""
+    """The change that caused the incident."""
 
     attribute: str
     before: int
@@ -249,7 +249,7 @@ class SceneWriter:
         )
 
     def _moved(self, value: int, direction: int, limit_pct: int, strong: bool) -> int:
-        """A change within the limit, or clearly beyond it, whatever the rounding does."""
+        """A value changed within the limit, or clearly beyond it, also after rounding."""
         share = 1.6 + 0.6 * self._dice.unit() if strong else 0.6 + 0.35 * self._dice.unit()
         by = max(1, int(value * limit_pct * share / 100))
         allowed = value * limit_pct // 100

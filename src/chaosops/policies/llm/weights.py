@@ -125,7 +125,7 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
 def embedded_dense() -> Path:
     """The embedded model as safetensors in bf16. It is made from the GGUF file once, in a minute.
 
-    A folder whose files do not have their recorded hashes is made anew.
+    A folder whose files do not have their recorded hashes is made again.
     """
     folder = weights_folder() / "smollm2-bf16"
     if _is_whole(folder):
