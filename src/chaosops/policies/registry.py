@@ -29,11 +29,7 @@ def registered() -> dict[str, type[RegisteredPolicy]]:
 
 
 def default_policies(pack: str) -> list[str]:
-    """What ``chaosops eval`` plays in a pack where no policy is named.
-
-    >>> default_policies("classic")
-    ['random', 'keyword', 'heuristic', 'oracle']
-    """
+    """What ``chaosops eval`` plays in a pack where no policy is named, the weakest first."""
     return [
         name
         for name, policy in registered().items()
