@@ -93,9 +93,9 @@ async def newcomer(url: str, script: Any) -> float:
 
 
 class Attack(NamedTuple):
-    """One try of one attacker; it is made again and again, by ``count`` of them at once."""
+    """One try of one attacker; it is made again and again, by so many of them at once."""
 
-    count: int
+    attackers: int
     once: Callable[[str, int], Awaitable[None]]
 
 
@@ -178,7 +178,7 @@ async def flood(url: str, attack: Attack, seconds: float) -> None:
                 await attack.once(host, port)
             await asyncio.sleep(0.05)
 
-    tasks = [asyncio.create_task(attacker()) for _ in range(attack.count)]
+    tasks = [asyncio.create_task(attacker()) for _ in range(attack.attackers)]
     await asyncio.sleep(PAUSE_S)
     print("begun", flush=True)
     await asyncio.sleep(seconds)
