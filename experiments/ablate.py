@@ -34,7 +34,7 @@ from chaosops.training.run import train
 from chaosops.training.validation import FIRST_SEED, play_all
 
 SEEDS = 100  # a tier
-COMMON = {
+COMMON: dict[str, Any] = {
     "steps": 300,
     "batch_tokens": 28_000,
     "validate_every": 0,

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +36,7 @@ def shares() -> Iterator[tuple[str, Draw]]:
 
     yield "share, any", draw
     for share in (0.02, 0.1, 0.5, 0.9):
-        yield f"share {share}", lambda dice, n, share=share: draw(dice, n, share)
+        yield f"share {share}", partial(draw, share=share)
 
     def flags(dice: Dice, n: int) -> tuple[Interval | None, float]:
         """Up to three flags an episode. All flags of an episode are right, or all are wrong."""
@@ -59,7 +61,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
     for area in (0.5, 0.7, 0.85, 0.95, 0.99):
         for rogues in (0.5, 0.65):
             name = f"AUROC {area}, {rogues:.0%} rogues"
-            yield name, lambda dice, n, a=area, r=rogues: shifted(dice, n, a, r)
+            yield name, partial(shifted, area=area, rogues=rogues)
 
     def steps(dice: Dice, n: int, caught: float, wrong: float) -> tuple[Interval | None, float]:
         rogue = (dice.random(n // 2) < caught).astype(float)
@@ -68,7 +70,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
 
     for caught, wrong in ((0.5, 0.1), (0.9, 0.05), (0.2, 0.1)):
         name = f"AUROC of yes and no, {caught} against {wrong}"
-        yield name, lambda dice, n, c=caught, w=wrong: steps(dice, n, c, w)
+        yield name, partial(steps, caught=caught, wrong=wrong)
 
     def clear(dice: Dice, n: int, seen: float) -> tuple[Interval | None, float]:
         rogue = dice.random(n // 2) + (dice.random(n // 2) < seen)
@@ -76,7 +78,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
 
     for seen in (0.4, 0.8):
         name = f"AUROC, {seen:.0%} of rogues clear, the rest not seen"
-        yield name, lambda dice, n, s=seen: clear(dice, n, s)
+        yield name, partial(clear, seen=seen)
 
 
 def means() -> Iterator[tuple[str, Draw]]:
@@ -84,13 +86,13 @@ def means() -> Iterator[tuple[str, Draw]]:
         return mean_ci95(dice.choice(values, size=n).tolist()), float(np.mean(values))
 
     dice = np.random.default_rng(0)
-    populations = {
+    populations: dict[str, Any] = {
         "mean, normal": dice.normal(size=100_000),
         "mean, exponential": dice.exponential(size=100_000),
         **{f"reward, {policy} {tier}": _rewards(policy, tier) for policy, tier in REWARDS},
     }
     for name, values in populations.items():
-        yield name, lambda dice, n, values=values: draw(dice, n, values)
+        yield name, partial(draw, values=values)
 
 
 REWARDS = (("oracle", "hard"), ("heuristic", "hard"), ("trained", "hard"), ("random", "hard"))

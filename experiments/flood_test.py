@@ -93,9 +93,9 @@ async def newcomer(url: str, script: Any) -> float:
 
 
 class Attack(NamedTuple):
-    """One request of one attacker. ``count`` attackers repeat it at once."""
+    """One request of one attacker. All attackers repeat it at once."""
 
-    count: int
+    attackers: int
     once: Callable[[str, int], Awaitable[None]]
 
 
@@ -178,7 +178,7 @@ async def flood(url: str, attack: Attack, seconds: float) -> None:
                 await attack.once(host, port)
             await asyncio.sleep(0.05)
 
-    tasks = [asyncio.create_task(attacker()) for _ in range(attack.count)]
+    tasks = [asyncio.create_task(attacker()) for _ in range(attack.attackers)]
     await asyncio.sleep(PAUSE_S)
     print("begun", flush=True)
     await asyncio.sleep(seconds)

@@ -80,7 +80,7 @@ class Probe:
     def judge(self, rows: list[dict[str, Any]]) -> tuple[float, float]:
         """(AUROC of 'there is a rogue', share of rogues named)."""
         self.model.eval()
-        scored = []
+        scored: list[tuple[float, int, int]] = []
         with self.torch.no_grad():
             for i in range(0, len(rows), 128):
                 shares = self.logits(rows[i : i + 128]).softmax(-1)

@@ -48,10 +48,10 @@ def site_links(text: str, source: str) -> str:
     >>> site_links("[the notebook](notebooks/train.ipynb)", "README.md")
     'the notebook (`notebooks/train.ipynb`)'
     """
-    return LINK.sub(lambda found: _link(*found.groups(), source), text)
+    return LINK.sub(lambda found: _link(source, *found.groups()), text)
 
 
-def _link(image: str, words: str, target: str, source: str) -> str:
+def _link(source: str, image: str, words: str, target: str) -> str:
     address, _, anchor = target.partition("#")
     if not address or "://" in address or address.startswith("mailto:"):
         return f"{image}[{words}]({target})"

@@ -29,11 +29,7 @@ def registered() -> dict[str, type[RegisteredPolicy]]:
 
 
 def default_policies(pack: str) -> list[str]:
-    """The policies that ``chaosops eval`` plays in a pack by default.
-
-    >>> default_policies("classic")
-    ['random', 'keyword', 'heuristic', 'oracle']
-    """
+    """The policies that ``chaosops eval`` plays in a pack by default, the weakest first."""
     return [
         name
         for name, policy in registered().items()

@@ -101,8 +101,8 @@ def count_tasks(split: str) -> int:
 
 def task(split: str, index: int) -> dict[str, Any]:
     """
-    >>> task("train", 4)
-    {'pack': 'arena', 'split': 'train', 'tier': 'medium', 'seed': 1}
+    >>> [(task("train", index)["tier"], task("train", index)["seed"]) for index in (0, 1, 4)]
+    [('easy', 0), ('medium', 0), ('medium', 1)]
     """
     count = count_tasks(split)
     if not 0 <= index < count:

@@ -157,7 +157,7 @@ def test_a_base_exchanged_while_its_adapter_is_converted_is_refused(
 
     monkeypatch.setattr("chaosops.policies.llm.llama_cpp.convert", exchange)
     with pytest.raises(BadInput, match="was changed while it was loaded"):
-        load_policy("trained+batch=7")  # a batch of its own is not served from memory
+        load_policy("trained+threads=1")  # with threads of its own it is not served from memory
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_missing_weights_and_missing_packages_are_loud(
     monkeypatch.undo()
     monkeypatch.setitem(__import__("sys").modules, "xllamacpp", None)
     with pytest.raises(ChaosOpsError, match=r"pip install .*\[local\]'"):
-        load_policy(MODEL + "+batch=3")  # a batch of its own is not served from the cache
+        load_policy(MODEL + "+threads=1")  # with threads of its own it is not served from the cache
 
 
 def test_a_team_of_one_model_loads_it_once() -> None:

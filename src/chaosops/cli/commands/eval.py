@@ -23,7 +23,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import Journal
-from chaosops.evaluation.matrix import MATRICES, scenarios
+from chaosops.evaluation.matrix import MATRICES, SEEDS_PER_FAILURE, SEEDS_PER_TIER, scenarios
 from chaosops.evaluation.results import (
     COMPRESSED_NAME,
     DERIVED,
@@ -52,16 +52,21 @@ class MatrixOptions:
     Attributes:
         team: a mixed team, such as oversight=random,others=heuristic; repeatable
         matrix: full has every failure on every tier; published is that of the published table
-        seeds: per failure and tier; arena: per tier [default: 5; arena: 200]
         seed_start: the first seed
     """
 
     policies: Annotated[Names | None, Parameter(show_default=_DEFAULTS)] = None
     team: Annotated[tuple[str, ...], Parameter(metavar="ROLE=POLICY,…")] = ()
-    pack: Annotated[Pack, Parameter(show_default="the split's, or classic")] = None
+    pack: Pack = None
     matrix: Annotated[str, Parameter(choices=MATRICES)] = "full"
     tiers: Names = tuple(Tier)
-    seeds: Count | None = None
+    seeds: Annotated[
+        Count | None,
+        Parameter(
+            help="per failure and tier; of a split, per tier",
+            show_default=f"{SEEDS_PER_FAILURE}; of a split, {SEEDS_PER_TIER}",
+        ),
+    ] = None
     split: Split = None
     seed_start: Seed = 0
 

@@ -13,15 +13,16 @@ from chaosops.cli.options import Count, Json, Pack, Seed, ServerToken, SomeSecon
 from chaosops.cli.output import print_result
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
+from chaosops.packs import DEFAULT_TIER, training_splits
 
 
 def execute(
     *,
     url: Url,
-    pack: Annotated[Pack, Parameter(show_default="the split's, or classic")] = None,
+    pack: Pack = None,
     scenario: str | None = None,
-    tier: Annotated[Tier | None, Parameter(show_default="hard")] = None,
-    split: Annotated[Split, Parameter(show_default="train")] = None,
+    tier: Annotated[Tier | None, Parameter(show_default=DEFAULT_TIER)] = None,
+    split: Annotated[Split, Parameter(show_default=", ".join(training_splits()))] = None,
     seed: Seed | None = None,
     max_steps: Count | None = None,
     turn_timeout: Annotated[SomeSeconds | None, Parameter(metavar="SECONDS")] = None,

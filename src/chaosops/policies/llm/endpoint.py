@@ -17,7 +17,6 @@ from typing import Any
 
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
-from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.answers import Answer, first_words
@@ -32,7 +31,6 @@ from chaosops.roles.view import RoleView
 ATTEMPTS = 2  # in the second, the model is shown the error in its first reply
 MAX_TOKENS = {"json": 300, "menu": 8}
 MESSAGE_CHARS = 120  # a small model may never end a free text
-OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
 TOP_LOGPROBS = 20  # the API's maximum
 _CUT = "…"
 MOST_REVISIONS = 8  # a server could name a new one with every answer
@@ -45,11 +43,7 @@ class EndpointPolicy:
     def __init__(self, spec: ModelSpec) -> None:
         self._client = ChatClient(spec)
         self.name = spec.text
-        if foreign := [option for option in spec.options if option not in OPTIONS]:
-            raise BadInput(
-                f"an endpoint takes no {foreign[0]}, got {spec.text!r}; "
-                f"its options are {', '.join(OPTIONS)}"
-            )
+        spec.require_options_of("an endpoint")
         self._model = spec.model
         self._format = load_format(spec.options.get("format", "json"))
         self._temperature = spec.number("temperature", 0.0)
