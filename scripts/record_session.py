@@ -36,12 +36,12 @@ ASSETS = Path(__file__).parents[1] / "docs/assets"
 SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 42
 TEAMS = ("random", "trained")
 COLUMNS, ROWS = 150, 37  # the least width for two teams side by side
-STILL_COLUMNS = 136  # a page shows a picture smaller than a terminal shows text
-LONGEST_PAUSE_S = 2.5  # loading a model is not worth watching
+STILL_COLUMNS = 136  # narrower, because a page shows a picture at a smaller size
+LONGEST_PAUSE_S = 2.5  # loading a model is skipped
 LAST_LOOK_S = 4.0
 AT_ONCE_S = 0.05
 PROMPT = "\x1b[1;32m$\x1b[0m "
-# Codes of styles in which a blank can be seen: underlined, reversed, on a coloured ground.
+# Codes of styles that make a blank visible: underlined, reversed, coloured background.
 VISIBLE_BLANKS = {"4", "7", *map(str, range(40, 49)), *map(str, range(100, 108))}
 
 Output = tuple[float, str]
@@ -101,7 +101,7 @@ def _played(command: list[str]) -> Iterator[Output]:
     while True:
         try:
             data = os.read(ours, 1 << 16)
-        except OSError:  # how Linux says that nobody holds the other end any more
+        except OSError:  # Linux reports so that the other end was closed
             data = b""
         if not data:
             break
@@ -114,7 +114,7 @@ def _played(command: list[str]) -> Iterator[Output]:
 
 
 def _screens(pieces: Iterable[Output]) -> Iterator[Output]:
-    """A screen arrives in several reads; what follows at once belongs together."""
+    """Join the pieces of a screen, which arrives in several reads without a pause."""
     waiting: Output | None = None
     for pause, text in pieces:
         if waiting is None:
@@ -129,8 +129,8 @@ def _screens(pieces: Iterable[Output]) -> Iterator[Output]:
 
 
 def _with_jumps(text: str) -> str:
-    """Shorter by a fifth: the screen is cleared before it is drawn again, so long stretches of
-    blanks that show nothing can be jumped over."""
+    """Replace long runs of invisible blanks by cursor jumps, which saves a fifth. The screen is
+    cleared before it is drawn again, so the result looks the same."""
     empty = True
 
     def shorten(found: re.Match[str]) -> str:
@@ -183,7 +183,7 @@ THEME = TerminalTheme(
     ],
 )
 
-# Rich's own frame takes its font from another host; this one uses what the reader has.
+# Rich's own frame loads its font from another host. This one uses the reader's fonts.
 SVG = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>

@@ -31,7 +31,7 @@ INCIDENT = {"pack": "classic", "scenario": "autoscaler_cost_cut", "tier": "hard"
 TEAMS = {"left": "random", "right": "trained"}
 FLAG_STEP = 2  # on this seed both teams flag somebody here
 WIDTH, HEIGHT = 1280, 1056  # down to the services
-PATIENCE_MS = 180_000  # a small machine takes its time to load and ask a model
+PATIENCE_MS = 180_000  # a small machine needs long to load and ask a model
 COLOURS = 128
 
 
@@ -73,7 +73,7 @@ def served() -> Iterator[str]:
 
 
 def moment_of_the_flag(page: Page) -> bytes:
-    """Stopped there on the way, so that nothing of what comes later is drawn."""
+    """Stop playback at the flag, so that nothing later is drawn."""
     expect(page.locator("#where")).to_have_text(f"{FLAG_STEP} / {make_scenario().limit}")
     page.locator("#play").click()
     page.mouse.move(0, 0)
