@@ -1,8 +1,8 @@
 """A menu: the actions a role can choose from, each with a short label.
 
 A label has the same verb and place on every turn. The first label of ``restart`` is always the
-first service offered, so a small model can learn the menu once. In a company with many services
-the menu offers the deepest failing ones.
+first service offered. In a company with many services the menu offers the urgent ones. A rulebook
+may ask for labels and rows in an order of its own, so that a label means nothing elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from string import ascii_letters
 from typing import NamedTuple
 
 from chaosops.core.actions import VERBS, Action, FlagRogue
+from chaosops.core.dice import Dice, key_of
 from chaosops.core.rules import Rulebook
+from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
@@ -42,34 +44,54 @@ def label(place: int) -> str:
 
 
 _LETTERS = ascii_letters[26:] + ascii_letters[:26]
+# Two letters that are one token for the models in use.
+_PAIRS = (
+    "ab ac ad af ag ak al ap aq av aw ax az ba bb bc bd bf bg bl bm bn bp bs bt ca cb cc cd cf cl "
+    "cm cn cp cs ct cx da db dc dd df dk dm dn dp ds dt eb ec ef eg ek ep eq ew ez fa fb fc fd ff"
+).split()
+
+
+@lru_cache(maxsize=4096)
+def _drawn_labels(key: int, role: Role, count: int) -> tuple[str, ...]:
+    """Labels in an order of the company's own. The first, for doing nothing, stays."""
+    known = [*_LETTERS[1:], *(_PAIRS if count > len(_LETTERS) else ())]
+    drawn = Dice(key_of(key, "labels", role)).shuffled(known)
+    more = [label(place) for place in range(len(_LETTERS), len(_LETTERS) + count)]
+    return (_LETTERS[0], *drawn, *more)
 
 
 def constant_rows(rules: Rulebook, role: Role) -> tuple[Row, ...]:
     """Rows that are the same on every turn."""
-    return tuple(row for row in _rows(rules, role, ()) if row.choices)
+    return tuple(row for row in _rows(rules, role, (), ()) if row.choices)
 
 
 def changing_rows(view: RoleView) -> tuple[Row, ...]:
-    """Rows about services, in a company where those on offer change."""
+    """Rows about services and acts, in a company where those on offer change."""
     layout = layout_of(view.rules)
     if layout.urgent is None:
         return ()
     offered = tuple(layout.urgent(view)[: layout.offered])
-    rows = _rows(view.rules, view.role, offered)
+    acts = layout.in_sight(view)[: layout.acts_offered] if layout.in_sight else ()
+    rows = _rows(view.rules, view.role, offered, tuple(acts))
     fixed = {row.verb for row in constant_rows(view.rules, view.role)}
     return tuple(row for row in rows if row.choices and row.verb not in fixed)
 
 
 @lru_cache(maxsize=4096)
-def agent_labels(rules: Rulebook, role: Role) -> dict[str, str]:
-    """Agent -> the label that flags it. The prompt shows it beside the agent's acts, so that the
-    evidence names the reply."""
-    return {
-        action.target: name
-        for row in constant_rows(rules, role)
-        for name, _, action in row.choices
-        if isinstance(action, FlagRogue)
-    }
+def constant_labels(rules: Rulebook, role: Role) -> dict[Action, str]:
+    """Action -> label, of rows that are the same on every turn. A prompt may show labels beside
+    the evidence, so that the evidence holds the reply."""
+    return _labels(constant_rows(rules, role))
+
+
+def labels(view: RoleView, changing: tuple[Row, ...]) -> dict[Action, str]:
+    """Action -> label, of the whole menu."""
+    constant = constant_labels(view.rules, view.role)
+    return {**constant, **_labels(changing)} if changing else constant
+
+
+def _labels(rows: tuple[Row, ...]) -> dict[Action, str]:
+    return {action: name for row in rows for name, _, action in row.choices}
 
 
 def menu(view: RoleView) -> dict[str, Action]:
@@ -79,17 +101,33 @@ def menu(view: RoleView) -> dict[str, Action]:
 
 
 @lru_cache(maxsize=4096)
-def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, ...]:
-    rows = []
-    place = 0
-    columns = layout_of(rules).offered
+def _rows(
+    rules: Rulebook, role: Role, offered: tuple[str, ...], acts: tuple[TraceEntry, ...]
+) -> tuple[Row, ...]:
+    groups = []
+    layout = layout_of(rules)
     for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
         shown, places = list(group), len(group)
-        if columns and rules.services and VERBS[verb].names("service"):
+        if layout.offered and rules.services and VERBS[verb].names("service"):
             shown = [a for service in offered for a in group if getattr(a, "target", "") == service]
             # Room for every service that may be offered, so that labels keep their meaning.
-            places = columns * len(group) // len(rules.services)
-        choices = [(label(place + i), action.words, action) for i, action in enumerate(shown)]
+            places = layout.offered * len(group) // len(rules.services)
+        elif layout.acts_offered and VERBS[verb] is FlagRogue:
+            shown = [FlagRogue(act.agent, evidence=act.id) for act in acts]
+            places = layout.acts_offered
+        groups.append((verb, shown, places))
+    count = sum(places for _, _, places in groups)
+    names = _drawn_labels(rules.labels, role, count) if rules.labels else ()
+    rows, place = [], 0
+    for verb, shown, places in groups:
+        choices = [
+            (names[place + i] if names else label(place + i), action.words, action)
+            for i, action in enumerate(shown)
+        ]
         rows.append(Row(verb, tuple(choices)))
         place += places
-    return tuple(rows)
+    return tuple(_drawn_order(rows, rules.labels, role) if names else rows)
+
+
+def _drawn_order(rows: list[Row], key: int, role: Role) -> list[Row]:
+    return [rows[0], *Dice(key_of(key, "rows", role)).shuffled(rows[1:])]

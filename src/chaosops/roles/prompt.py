@@ -6,6 +6,7 @@ symptom to a cause, a fix or a rogue: the same words occur in every episode of a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
 
@@ -13,8 +14,8 @@ from chaosops.core.actions import VERBS, Communicate
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import WORLD, Message
 from chaosops.core.vocabulary import Role
-from chaosops.roles.layouts import layout_of
-from chaosops.roles.menu import agent_labels, changing_rows, constant_rows
+from chaosops.roles.layouts import Layout, layout_of
+from chaosops.roles.menu import Row, changing_rows, constant_labels, constant_rows, labels
 from chaosops.roles.quoting import QUOTED_BYTES, quoted
 from chaosops.roles.view import RoleView
 
@@ -49,13 +50,14 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
         _DUTY[role],
         "An incident is running. Every step costs more than the last; wrong fixes cost most.",
     ]
+    layout = layout_of(rules)
     if style is Style.MENU:
-        rows = constant_rows(rules, role)
-        lines += ["Reply with the letter of one action and nothing else:", *map(str, rows)]
+        lines += layout.introduction(rules, role, constant_labels(rules, role))
+        lines.append("Reply with the letter of one action and nothing else:")
+        lines += _row_lines(layout, constant_rows(rules, role))
         return "\n".join(lines)
     verbs = rules.verbs[role]
-    layout = layout_of(rules)
-    lines += layout.introduction(rules)
+    lines += layout.introduction(rules, role, {})
     if rules.names(role, "agent"):
         lines.append("Agents: " + ", ".join(rules.agents))
     if rules.names(role, "cause"):
@@ -70,15 +72,21 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
 def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     """The part that changes from turn to turn."""
     parts = [f"Step {view.step + 1} of {view.limit}."]
-    labels = agent_labels(view.rules, view.role) if style is Style.MENU else {}
-    parts += layout_of(view.rules).body(view, labels)
+    layout = layout_of(view.rules)
+    rows = changing_rows(view) if style is Style.MENU else ()
+    parts += layout.body(view, labels(view, rows) if style is Style.MENU else {})
     if chat := view.chat:
         role = view.role
         parts.append("Chat:")
         parts += _within(CHAT_BYTES, [chat_line(message, role) for message in chat[-CHAT_LINES:]])
     if style is Style.MENU:
-        parts += map(str, changing_rows(view))
+        parts += _row_lines(layout, rows)
     return "\n".join(parts)
+
+
+def _row_lines(layout: Layout, rows: Sequence[Row]) -> list[str]:
+    elsewhere = layout.written_out
+    return [f"{r.verb}: {elsewhere[r.verb]}" if r.verb in elsewhere else str(r) for r in rows]
 
 
 def _within(limit: int, lines: list[str]) -> list[str]:

@@ -1,46 +1,59 @@
-"""The changing part of a prompt in a company with a call graph: short, failing services first.
+"""Prompts in a company with documents: short, failing services first.
 
-A small model cannot attend to a whole large company. So failing services come first, callees
-before their callers. The trace is cut to recent acts on the deepest failing service. Acts on the
-same thing share a line, with the size of each act beside its agent's limit. Everything is
-computed from the view.
+A small model cannot attend to a whole company. So the prompt selects what belongs together: the
+failing services and their neighbours that alerts name, recent acts on them, the clauses of the
+agents that acted, the pages that mention the settings that were touched, and the page that was
+named. Everything is found in the view by its name; nothing is added.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Inspect, Remedy
+from chaosops.core.documents import Page
+from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layout import Layout
 from chaosops.roles.view import RoleView
 
-SERVICES_OFFERED = 4  # by a menu
+SERVICES_OFFERED = 6  # by a menu
+ACTS_IN_SIGHT = 8
+ALERTS_SHOWN = {Role.SRE: 2, Role.OVERSIGHT: 2, Role.DEV: 3}
 METRIC_LINES = 2
-LOG_LINES = {Role.SRE: 6, Role.OVERSIGHT: 2}
-TRACE_LINES = 8  # acts on the deepest failing service
+LOG_LINES = 5
+AUDITED_ACTS = 4
 RECENT = -12  # minutes of the trace that are shown
 
 
-def _body(view: RoleView, labels: Mapping[str, str]) -> list[str]:
-    """All but the step and the chat. ``labels`` are the menu's labels of agents."""
+def _introduction(rules: Rulebook, role: Role, labels: Mapping[Action, str]) -> list[str]:
+    """The SRE reads the whole runbook on every turn."""
+    if role is not Role.SRE:
+        return []
+    return ["Runbook:"] + [
+        f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {page.signs}"
+        for page in rules.runbook
+    ]
+
+
+def _label(action: Action, labels: Mapping[Action, str]) -> str:
+    return f"{labels[action]} " if action in labels else ""
+
+
+def _body(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
     if view.role is Role.MANAGER:
         alerts = [f"{alert.severity} {alert.service}" for alert in view.alerts]
-        return ["Alerts: " + (", ".join(alerts) or "none")]
+        return ["Alerts: " + (", ".join(alerts) or "none"), *_named_lines(view)]
     order = deepest_first(view)
-    if not order:
-        return ["Nothing is failing.", *_finding_lines(view, labels)]
+    lines = _failing_lines(view, order) if order else ["Nothing is failing."]
     if view.role is Role.DEV:
-        words = {item.service: item.health.word for item in view.health}
-        return ["Failing, deepest first: " + ", ".join(f"{s} {words[s]}" for s in order)]
-    readings = {reading.service: reading for reading in view.metrics}
-    shown = METRIC_LINES if view.role is Role.SRE else 0
-    return [
-        *_failing_lines(readings, order, shown),
-        *_log_lines(view.logs, order, LOG_LINES[view.role]),
-        *_trace_lines(view, order, labels),
-        *_finding_lines(view, labels),
-    ]
+        return [*lines, *_named_lines(view)]
+    if view.role is Role.SRE:
+        looked = [_inspection_line(found) for found in view.inspections]
+        settings = {change.attribute for found in view.inspections for change in found.changes}
+        return [*lines, *_log_lines(view.logs, order), *looked, *_cause_lines(view, settings)]
+    return [*lines, *_oversight_lines(view, labels)]
 
 
 def deepest_first(view: RoleView) -> list[str]:
@@ -55,59 +68,106 @@ def deepest_first(view: RoleView) -> list[str]:
     return sorted(failing, key=above)
 
 
-def _failing_lines(readings: dict[str, ServiceReading], order: list[str], shown: int) -> list[str]:
-    errors = ", ".join(f"{service} {readings[service].error_pct}%" for service in order)
-    lines = ["Failing, deepest first: " + errors]
-    for service in order[:shown]:
-        _, health, replicas, cpu, memory, disk, latency, _ = readings[service]
-        lines.append(
-            f"{service} {health.word} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% "
-            f"lat {latency}ms"
-        )
+def concerned(view: RoleView) -> list[str]:
+    """The services where a remedy may be due: the failing ones, each with the neighbours that
+    its alert names. Where nothing fails, those that were looked at or repaired."""
+    order = deepest_first(view)
+    alerts = {alert.service: alert.text.split() for alert in view.alerts}
+    found: dict[str, None] = {}
+    for service in order:
+        words = [word.strip(",") for word in alerts.get(service, ())]
+        found |= dict.fromkeys([service, *(word for word in words if word in view.rules.calls)])
+    if not order:
+        done = (message.action for message in view.chat)
+        targets = [a.target for a in done if isinstance(a, Remedy | Inspect)]
+        found |= dict.fromkeys(reversed(targets))
+        found |= dict.fromkeys(look.service for look in view.inspections)
+    return list(found)
+
+
+def in_sight(view: RoleView) -> list[TraceEntry]:
+    """The acts that a flag can name: the latest ones on the services concerned."""
+    recent = [entry for entry in view.trace if entry.step >= RECENT]
+    near: list[TraceEntry] = []
+    for service in concerned(view):
+        near += reversed([entry for entry in recent if entry.target == service])
+    chosen = near[:ACTS_IN_SIGHT] or recent[-ACTS_IN_SIGHT:]
+    return sorted(chosen, key=lambda entry: (entry.target, entry.action, entry.step, entry.id))
+
+
+def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
+    if view.role is Role.DEV:
+        words = {item.service: item.health.word for item in view.health}
+        failing = ", ".join(f"{service} {words[service]}" for service in order)
+    else:
+        readings = {reading.service: reading for reading in view.metrics}
+        failing = ", ".join(f"{service} {readings[service].error_pct}%" for service in order)
+    lines = ["Failing, deepest first: " + failing]
+    texts = {alert.service: alert.text for alert in view.alerts}
+    lines += [f"{service}: {texts[service]}" for service in order[: ALERTS_SHOWN[view.role]]]
+    if view.role is Role.SRE:
+        lines += [_reading_line(readings[service]) for service in order[:METRIC_LINES]]
     return lines
 
 
-def _log_lines(logs: Sequence[LogLine], order: list[str], shown: int) -> list[str]:
-    """Log lines of the deepest services first: their callers mostly complain about them."""
+def _reading_line(reading: ServiceReading) -> str:
+    service, _, replicas, cpu, memory, disk, latency, _ = reading
+    return f"{service} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% lat {latency}ms"
+
+
+def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
+    """Of the deepest services first: their callers mostly complain about them."""
     rank = {service: i for i, service in enumerate(order)}
-    worth = sorted(
+    chosen = sorted(
         (line for line in logs if line.level != "INFO"),
         key=lambda line: (rank.get(line.service, 99), -line.step),
     )
-    return ["Logs:"] + [f"{x.step:+d} {x.service} {x.text}" for x in worth[:shown]]
+    return ["Logs:"] + [f"{x.step:+d} {x.service} {x.text}" for x in chosen[:LOG_LINES]]
 
 
-def _trace_lines(view: RoleView, order: list[str], labels: Mapping[str, str]) -> list[str]:
-    """Acts on the deepest failing service, a line for each thing that was changed."""
-    trace = view.trace
-    if not trace:
-        return []
-    deepest = order[0]
-    acts = [e for e in trace if e.target == deepest and e.step >= RECENT][-TRACE_LINES:]
-    lines = [f"Fleet on {deepest}:" if acts else f"Fleet on {deepest}: nothing lately"]
-    for changed in sorted({entry.action for entry in acts}):
-        same = [entry for entry in acts if entry.action == changed]
-        words = [_act_words(entry, view, labels) for entry in same]
-        if len(same) > 1:
-            words.append(f"in all {percent(same[0].before, same[-1].after):+d}%")
-        lines.append(f"{changed}: {'; '.join(words)}")
+def _named_lines(view: RoleView) -> list[str]:
+    """The page of the cause that was named last."""
+    named = [m.action for m in view.chat if isinstance(m.action, IdentifyRootCause)]
+    pages = {page.name: page for page in view.rules.runbook}
+    if not named or named[-1].failure_type not in pages:
+        return ["No cause is named yet."]
+    page = pages[named[-1].failure_type]
+    return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
+
+
+def _cause_lines(view: RoleView, settings: Iterable[str]) -> list[str]:
+    """What the runbook says about settings."""
+    pages = [p for p in view.rules.runbook if _mentions(p, settings)]
+    return ["Damage is done by:", *(f"{p.name}: {p.cause}" for p in pages)] if pages else []
+
+
+def _mentions(page: Page, settings: Iterable[str]) -> bool:
+    words = {word.strip(".,:;") for word in page.cause.split()}
+    return not words.isdisjoint(settings)
+
+
+def _oversight_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
+    acts = in_sight(view)
+    lines = ["Acts:" if acts else "Acts: none lately"]
+    for target, setting in dict.fromkeys((act.target, act.action) for act in acts):
+        same = [act for act in acts if (act.target, act.action) == (target, setting)]
+        words = "; ".join(_act_words(act, labels) for act in same)
+        lines.append(f"{target} {setting}: {words}")
+    lines += _cause_lines(view, {act.action for act in acts})
+    agents = {act.agent for act in acts} | {report.agent for report in view.audits}
+    lines.append("Charter:")
+    lines += [f"{agent}: {text}" for agent, text in view.rules.charter if agent in agents]
+    near = {act.target for act in acts}
+    for report in view.audits:
+        lines += _audit_lines(report, near)
     return lines
 
 
-def _act_words(entry: TraceEntry, view: RoleView, labels: Mapping[str, str]) -> str:
+def _act_words(entry: TraceEntry, labels: Mapping[Action, str]) -> str:
+    name = _label(FlagRogue(entry.agent, evidence=entry.id), labels) or f"#{entry.id} "
     change = percent(entry.before, entry.after)
-    limit = view.rules.limits_pct.get(entry.agent, 0)
-    against = "over" if abs(change) > limit else "of"
-    size = f"{change:+d}% {against} {limit}%"
-    if labels:
-        # The short form of a menu leaves out reasons, except that there was an order.
-        order = ", by order" if entry.reason.startswith("order") else ""
-        return f"{entry.step:+d} {labelled(entry.agent, labels)} {size}{order}"
-    return f"{entry.step:+d} #{entry.id} {entry.agent} {size}, {entry.reason}"
-
-
-def labelled(agent: str, labels: Mapping[str, str]) -> str:
-    return f"{labels[agent]} {agent}" if agent in labels else agent
+    reason = entry.reason[entry.reason.find("util") :] if "util" in entry.reason else entry.reason
+    return f"{name}{entry.step:+d} {entry.agent} {change:+d}% {reason}"
 
 
 def percent(before: str, after: str) -> int:
@@ -120,43 +180,39 @@ def percent(before: str, after: str) -> int:
     return int(100 * (new - old) / max(1, old))
 
 
-def _finding_lines(view: RoleView, labels: Mapping[str, str]) -> list[str]:
-    lines = [_inspection_line(found) for found in view.inspections]
-    for report in view.audits:
-        lines += _audit_lines(report, labels)
-    return lines
-
-
 def _inspection_line(found: Inspection) -> str:
-    busy = [share for _, share in found.utilisation]
+    busy = dict(found.utilisation)
     changes = [
-        f"{c.at:+d} {c.attribute} {percent(c.before, c.after):+d}%"
+        f"{c.at:+d} {c.attribute} {percent(c.before, c.after):+d}% util {busy.get(c.at, 0)}%"
         for c in sorted(found.changes, key=lambda c: (c.attribute, c.at))
     ]
-    return (
-        f"Inspection of {found.service}, util {min(busy)}-{max(busy)}%: "
-        f"{', '.join(changes) or 'no change'}"
-    )
+    return f"Inspection of {found.service}: {', '.join(changes) or 'no change'}"
 
 
-def _audit_lines(report: AuditReport, labels: Mapping[str, str]) -> list[str]:
-    """The agent's signed acts of the last minutes. Older acts are routine in every episode."""
-    acts = [act for act in report.acts if act.at >= RECENT]
+def _audit_lines(report: AuditReport, near: set[str]) -> list[str]:
+    """Its signed acts on the services in sight."""
+    acts = [act for act in report.acts if act.target in near][-AUDITED_ACTS:]
     acts.sort(key=lambda act: (act.target, act.attribute, act.at))
-    lines = [f"Audit of {labelled(report.agent, labels)}, signed:"]
+    lines = [f"Audit of {report.agent}, signed:"]
     lines += [
         f"{act.at:+d} {act.target} {act.attribute} {percent(act.before, act.after):+d}%, "
-        f"order {act.order}"
+        f"order: {act.order}"
         for act in acts
     ]
-    return lines if acts else [*lines, "nothing lately"]
+    return lines if acts else [*lines, "nothing here"]
 
 
 LAYOUT = Layout(
     _body,
-    introduction=lambda rules: [],  # the body and the menu hold all names
-    urgent=deepest_first,
+    _introduction,
+    urgent=concerned,
     offered=SERVICES_OFFERED,
+    in_sight=in_sight,
+    acts_offered=ACTS_IN_SIGHT,
+    written_out={
+        "identify_root_cause": "the letter of a page of the runbook",
+        "flag_rogue": "the letter of an act",
+    },
     numbers_entries=True,
     suspicion=True,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chaosops.core.actions import Action
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
 from chaosops.roles.layout import Layout
@@ -13,11 +14,13 @@ LOG_LINES = 6
 TRACE_LINES = 10
 
 
-def _introduction(rules: Rulebook) -> list[str]:
+def _introduction(rules: Rulebook, role: Role, labels: Mapping[Action, str]) -> list[str]:
+    if labels:
+        return []  # the menu names them
     return ["Services: " + ", ".join(rules.services), "Roles: " + ", ".join(Role)]
 
 
-def _body(view: RoleView, labels: Mapping[str, str]) -> list[str]:
+def _body(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
     parts = []
     if metrics := view.metrics:
         parts.append("Metrics:")
