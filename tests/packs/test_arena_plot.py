@@ -24,7 +24,7 @@ from chaosops.packs.arena.splits import (
     UNSEEN_AGENTS,
     UNSEEN_MECHANISMS,
 )
-from chaosops.policies.scripted.arena.runbook import RUNBOOK
+from chaosops.policies.scripted.arena1.runbook import RUNBOOK
 
 
 def scenario(seed: int, tier: str = "hard", split: str = "train") -> Scenario:

@@ -11,7 +11,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import AuditReport, Inspection, ServiceChange
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.scripted.arena.runbook import CAUSE_OF, causes_in, harm_pct
+from chaosops.policies.scripted.arena1.runbook import CAUSE_OF, causes_in, harm_pct
 from chaosops.roles.view import RoleView, project
 
 _RECENT = -11  # the cause of an incident is at most this many minutes old

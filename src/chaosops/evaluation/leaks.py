@@ -28,7 +28,7 @@ from chaosops.evaluation.scoring import auroc
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.splits import TIERS
-from chaosops.policies.scripted.arena.runbook import is_beyond_limit, roots
+from chaosops.policies.scripted.arena1.runbook import is_beyond_limit, roots
 from chaosops.roles.prompt import render
 from chaosops.roles.view import RoleView
 
