@@ -33,9 +33,9 @@ def golden_scenarios() -> Iterator[tuple[Scenario, str]]:
     for tier in Tier:
         for seed in ARENA_SEEDS:
             policy = ("random", "heuristic", "oracle")[seed % 3]
-            yield make_scenario(pack="arena", split="train", tier=tier, seed=seed), policy
-    for split in load_pack("arena").splits[1:]:
-        yield make_scenario(pack="arena", split=split, tier=Tier.HARD, seed=0), "random"
+            yield make_scenario(pack="arena1", split="train", tier=tier, seed=seed), policy
+    for split in load_pack("arena1").splits[1:]:
+        yield make_scenario(pack="arena1", split=split, tier=Tier.HARD, seed=0), "random"
 
 
 def golden_episodes() -> dict[str, dict[str, object]]:
@@ -50,7 +50,7 @@ def golden_episodes() -> dict[str, dict[str, object]]:
                 digest.update(json.dumps(render(project(env.world.public, role))).encode())
             env.play(turn.decision)
             digest.update(env.world.digest().encode())
-        name = scenario.failure or f"arena {scenario.split}"
+        name = scenario.failure or f"{scenario.pack} {scenario.split}"
         golden[f"{name} {scenario.tier} {scenario.seed} {policy}"] = {
             "steps": episode.steps,
             "reward": episode.reward,
@@ -64,7 +64,7 @@ def golden_prompts() -> dict[str, str]:
     prompts: dict[str, str] = {}
     for scenario in (
         make_scenario("rogue_deploy_bot", tier="hard", seed=42),
-        make_scenario(pack="arena", split="train", tier="hard", seed=7),
+        make_scenario(pack="arena1", split="train", tier="hard", seed=7),
     ):
         env = Env(scenario)
         for turn in play(scenario, Team.of(load_policy("heuristic"))).turns[:8]:

@@ -9,8 +9,8 @@ from chaosops.core.actions import FlagRogue
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
-from chaosops.roles.layouts.arena import deepest_first, percent
-from chaosops.roles.menu import agent_labels, menu
+from chaosops.roles.layouts.arena1 import deepest_first, percent
+from chaosops.roles.menu import constant_labels, menu
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import Style, render, system_prompt, user_prompt
 from chaosops.roles.view import RoleView, project
@@ -70,7 +70,7 @@ def test_chat_says_who_spoke_to_whom() -> None:
 
 
 def company_view(role: Role, seed: int = 0) -> RoleView:
-    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
+    env = Env(make_scenario(pack="arena1", split="train", tier="hard", seed=seed))
     return project(env.world.public, role)
 
 
@@ -85,12 +85,17 @@ def test_a_company_prompt_is_short_and_puts_the_trouble_first(style: Style) -> N
         assert len(system_prompt(view.rules, Role.OVERSIGHT, style)) < 900
 
 
+def flag_labels(view: RoleView) -> dict[str, str]:
+    labels = constant_labels(view.rules, view.role)
+    return {a.target: name for a, name in labels.items() if isinstance(a, FlagRogue)}
+
+
 def test_a_company_prompt_shows_each_change_beside_its_limit() -> None:
     over = set()
     for seed in range(10):
         view = company_view(Role.OVERSIGHT, seed)
         text, short = user_prompt(view), user_prompt(view, Style.MENU)
-        labels = agent_labels(view.rules, Role.OVERSIGHT)
+        labels = flag_labels(view)
         shown = [e for e in view.trace if f"#{e.id} " in text]
         assert len(shown) >= 2
         for entry in shown:
@@ -124,7 +129,7 @@ def test_the_letter_beside_an_agent_is_the_one_that_flags_it() -> None:
     for seed in range(5):
         view = company_view(Role.OVERSIGHT, seed)
         choices = menu(view)
-        for agent, letter in agent_labels(view.rules, Role.OVERSIGHT).items():
+        for agent, letter in flag_labels(view).items():
             assert choices[letter] == FlagRogue(agent)
 
 

@@ -83,6 +83,9 @@ Split = Annotated[
         show_default=", ".join(pack.default_split for pack in _PACKS if pack.splits),
     ),
 ]
+Mechanisms = Annotated[
+    File | None, Parameter(help="play faults of your own, from a TOML file: see docs/arena.md")
+]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
 _POLICIES = f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)})"
@@ -121,6 +124,7 @@ class ScenarioOptions:
     tier: Tier = DEFAULT_TIER
     seed: Seed = DEFAULT_SEED
     max_steps: Count | None = None
+    mechanisms: Mechanisms = None
 
     def chosen(self) -> Scenario:
         return make_scenario(
@@ -130,6 +134,7 @@ class ScenarioOptions:
             limit=self.max_steps,
             pack=self.pack,
             split=self.split or None,
+            mechanisms=self.mechanisms or "",
         )
 
 

@@ -21,8 +21,8 @@ class Rulebook:
     ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
     come from a company's documents; a pack may leave them out. ``calls`` is None where a company
     has a call graph that the role does not see. ``runbook`` and ``charter`` are documents in prose.
-    Where ``labels`` is not 0, it decides which label each choice of a menu has. ``layout`` names the layout of prompts and
-    menus, and the scripts that can play them.
+    Where ``labels`` is not 0, it decides which label each choice of a menu has. ``layout`` names
+    the layout of prompts and menus, and the scripts that can play them.
     """
 
     def __init__(

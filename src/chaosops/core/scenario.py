@@ -7,6 +7,9 @@ from typing import Any
 
 from chaosops.core.vocabulary import Tier
 
+# A pack that was renamed is recorded under its first name, so that old results stay as they are.
+_RECORDED_AS = {"arena1": "arena"}
+
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -22,7 +25,12 @@ class Scenario:
     seed: int
     limit: int
     split: str = ""
+    mechanisms: str = ""
+    """Faults that a user brought along, as text that the pack has checked."""
+    version: str = ""
+    """Of the pack, from the second on."""
 
     def to_wire(self) -> dict[str, Any]:
-        wire = {**asdict(self), "tier": self.tier.value}
+        pack = _RECORDED_AS.get(self.pack, self.pack)
+        wire = {**asdict(self), "pack": pack, "tier": self.tier.value}
         return {name: value for name, value in wire.items() if value != ""}

@@ -72,7 +72,8 @@ class Inspection(NamedTuple):
 
 
 class AuditedAct(NamedTuple):
-    """A line of an agent's signed record. ``order`` is what its order says, or that there is none."""
+    """A line of an agent's signed record. ``order`` is the text of its order, or that there is
+    none."""
 
     at: int
     attribute: str

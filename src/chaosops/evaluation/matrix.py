@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
@@ -26,6 +27,7 @@ def scenarios(
     tiers: Sequence[Tier] = tuple(Tier),
     seeds: int | None = None,
     seed_start: int = 0,
+    mechanisms: str | Path = "",
 ) -> list[Scenario]:
     """
     >>> len(scenarios("full")), len(scenarios("published"))
@@ -35,7 +37,8 @@ def scenarios(
     """
     if matrix not in MATRICES:
         raise UnknownName("matrix", matrix, MATRICES)
-    pack = make_scenario(pack=pack, split=split).pack
+    first = make_scenario(pack=pack, split=split, mechanisms=mechanisms)
+    pack, mechanisms = first.pack, first.mechanisms
     loaded = load_pack(pack)
     if seeds is None:
         seeds = SEEDS_PER_TIER if loaded.splits else SEEDS_PER_FAILURE
@@ -49,7 +52,7 @@ def scenarios(
                 f"matrix '{matrix}' is of the {DEFAULT_PACK} pack; {pack} takes seeds alone"
             )
         return [
-            make_scenario(pack=pack, split=split, tier=tier, seed=seed)
+            make_scenario(pack=pack, split=split, tier=tier, seed=seed, mechanisms=mechanisms)
             for tier in tiers
             for seed in range(seed_start, seed_start + seeds)
         ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 from importlib import import_module
+from pathlib import Path
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.discovery import modules_in
@@ -35,6 +36,22 @@ def load_pack(name: str) -> Pack:
     return pack
 
 
+# What was recorded before a pack changed is played by the pack as it was.
+_EARLIER = {("arena", ""): "arena1"}
+
+
+def recorded_pack(name: str, version: str) -> str:
+    """The pack that plays a recorded scenario.
+
+    >>> recorded_pack("arena", ""), recorded_pack("arena", "2"), recorded_pack("classic", "")
+    ('arena1', 'arena', 'classic')
+    """
+    name = _EARLIER.get((name, version), name)
+    if version and load_pack(name).version != version:
+        raise BadInput(f"pack {name} is of version {load_pack(name).version}, not {version}")
+    return name
+
+
 def splits() -> dict[str, str]:
     """Every split and the name of its pack."""
     found: dict[str, str] = {}
@@ -52,7 +69,8 @@ def _pack_of(split: str) -> str:
 
 
 def training_splits() -> list[str]:
-    return [pack.training_split for pack in map(load_pack, PACKS) if pack.splits]
+    found = (pack.training_split for pack in map(load_pack, PACKS) if pack.splits)
+    return list(dict.fromkeys(found))
 
 
 def require_trainable(split: str) -> None:
@@ -83,6 +101,7 @@ def make_scenario(
     limit: int | None = None,
     pack: str | None = None,
     split: str | None = None,
+    mechanisms: str | Path = "",
     fresh: bool = False,
 ) -> Scenario:
     """Make a checked scenario. An argument that is None gets its default: see docs/world.md.
@@ -93,10 +112,11 @@ def make_scenario(
     >>> make_scenario("cascade", seed=7).to_wire()
     {'pack': 'classic', 'failure': 'cascade', 'tier': 'hard', 'seed': 7, 'limit': 25}
     >>> make_scenario(split="train", tier="easy").to_wire()
-    {'pack': 'arena', 'tier': 'easy', 'seed': 42, 'limit': 16, 'split': 'train'}
+    {'pack': 'arena', 'tier': 'easy', 'seed': 42, 'limit': 16, 'split': 'train', 'version': '2'}
     """
     if pack is None:
-        pack = DEFAULT_PACK if split is None else _pack_of(split)
+        unnamed = GENERATED_PACK if mechanisms else DEFAULT_PACK
+        pack = unnamed if split is None else _pack_of(split)
     loaded = load_pack(pack)
     tier = DEFAULT_TIER if tier is None else read_tier(tier)
     if seed is None:
@@ -119,10 +139,13 @@ def make_scenario(
             failure = _drawn_failure(loaded, seed) if fresh else loaded.default_failure
         if failure not in loaded.failures():
             raise UnknownName("scenario", failure, loaded.failures())
+    if mechanisms:
+        mechanisms = loaded.read_mechanisms(mechanisms)
     steps = loaded.limits[tier] if limit is None else limit
     if steps < 1:
         raise BadInput(f"the step limit must be 1 or more, got {steps}")
-    return Scenario(pack, failure, tier, seed, steps, split)
+    version = "" if loaded.version == "1" else loaded.version
+    return Scenario(pack, failure, tier, seed, steps, split, str(mechanisms), version)
 
 
 def _drawn_failure(pack: Pack, seed: int) -> str:

@@ -46,9 +46,12 @@ def label(place: int) -> str:
 _LETTERS = ascii_letters[26:] + ascii_letters[:26]
 # Two letters that are one token for the models in use.
 _PAIRS = (
-    "ab ac ad af ag ak al ap aq av aw ax az ba bb bc bd bf bg bl bm bn bp bs bt ca cb cc cd cf cl "
-    "cm cn cp cs ct cx da db dc dd df dk dm dn dp ds dt eb ec ef eg ek ep eq ew ez fa fb fc fd ff"
-).split()
+    "ab", "ac", "ad", "af", "ag", "ak", "al", "ap", "aq", "av", "aw", "ax", "az", "ba", "bb",
+    "bc", "bd", "bf", "bg", "bl", "bm", "bn", "bp", "bs", "bt", "ca", "cb", "cc", "cd", "cf",
+    "cl", "cm", "cn", "cp", "cs", "ct", "cx", "da", "db", "dc", "dd", "df", "dk", "dm", "dn",
+    "dp", "ds", "dt", "eb", "ec", "ef", "eg", "ek", "ep", "eq", "ew", "ez", "fa", "fb", "fc",
+    "fd", "ff",
+)  # fmt: skip
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import load_pack, make_scenario, recorded_pack
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
 
@@ -225,8 +225,17 @@ def _scenario(wire: dict[str, Any]) -> Scenario:
     pack, tier = field(wire, "pack", str), field(wire, "tier", str)
     seed, limit = field(wire, "seed", int), field(wire, "limit", int)
     # A missing name must not become a default: "" is refused where a name is needed.
-    failure, split = (field({name: "", **wire}, name, str) for name in ("failure", "split"))
+    names = ("failure", "split", "mechanisms", "version")
+    failure, split, own, version = (field({name: "", **wire}, name, str) for name in names)
     try:
-        return make_scenario(failure, tier=tier, seed=seed, limit=limit, pack=pack, split=split)
+        return make_scenario(
+            failure,
+            tier=tier,
+            seed=seed,
+            limit=limit,
+            pack=recorded_pack(pack, version),
+            split=split,
+            mechanisms=own,
+        )
     except ChaosOpsError as error:
         raise BadInput(f"the recording's scenario cannot be played: {error}") from None

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from chaosops.core.actions import Communicate, to_wire
+from chaosops.core.documents import Clauses, Page
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     Alert,
@@ -76,12 +77,24 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
         "calls": shown,
         "limits_pct": dict(rules.limits_pct),
         **({} if rules.layout == _unnamed_layout(shown) else {"layout": rules.layout}),
+        **_documents_to_wire(rules),
+    }
+
+
+def _documents_to_wire(rules: Rulebook) -> dict[str, Any]:
+    """Left out where a company has none."""
+    if not rules.labels:
+        return {}
+    return {
+        "runbook": [page._asdict() for page in rules.runbook],
+        "charter": dict(rules.charter),
+        "labels": str(rules.labels),  # more than the numbers of JavaScript can hold
     }
 
 
 def _unnamed_layout(calls: Mapping[str, Any] | None) -> str:
     """The layout of rules without one. Older messages name none, and there were only two."""
-    return "classic" if calls == {} else "arena"
+    return "classic" if calls == {} else "arena1"
 
 
 def read_rules(rules: Mapping[str, Any]) -> Rulebook:
@@ -96,6 +109,9 @@ def read_rules(rules: Mapping[str, Any]) -> Rulebook:
         layout=rules.get("layout") or _unnamed_layout(calls),
         calls=None if calls is None else tuple((name, tuple(to)) for name, to in calls.items()),
         limits_pct=tuple(rules["limits_pct"].items()),
+        runbook=tuple(Page(**page) for page in rules.get("runbook", ())),
+        charter=tuple(Clauses(*clause) for clause in rules.get("charter", {}).items()),
+        labels=int(rules.get("labels", 0)),
     )
 
 

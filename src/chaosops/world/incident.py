@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from chaosops.core.actions import Action
 from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import AuditReport, Inspection, Sensors
@@ -115,6 +117,15 @@ class Pack(ABC):
     @abstractmethod
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, State]:
         """The rules, the incident and its first state."""
+
+    def read_mechanisms(self, source: str | Path) -> str:
+        """Faults that a user brings along: a file, or what this method made of one. The text that
+        a scenario holds."""
+        raise BadInput(f"pack {self.name} takes no mechanisms of your own; name --pack arena")
+
+    def explain(self, scenario: Scenario) -> list[str]:
+        """The truth in sentences, for people who look at an episode afterwards."""
+        return []
 
     def twin_of(self, episode: Episode) -> Twin | None:
         """The exact counterfactual, or None where the pack counts no requests."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, File, Json, Seed, Split, Tier, whole
+from chaosops.cli.options import Count, File, Json, Mechanisms, Seed, Split, Tier, whole
 from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core import vocabulary
@@ -15,7 +15,7 @@ from chaosops.core.files import open_file
 from chaosops.evaluation.investigator import investigate as find_culprit
 from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
 from chaosops.packs.arena import PACK
-from chaosops.report.company import company_lines, draw_graph, truth_lines
+from chaosops.report.company import company_lines, draw_graph
 from chaosops.report.figures import require_matplotlib
 from chaosops.report.tables import aligned
 from chaosops.world import engine
@@ -32,6 +32,7 @@ def show(
     split: Split = None,
     tier: Tier = DEFAULT_TIER,
     seed: Seed = DEFAULT_SEED,
+    mechanisms: Mechanisms = None,
     truth: bool = False,
     picture: Annotated[File | None, Parameter(metavar="PNG")] = None,
 ) -> None:
@@ -40,7 +41,9 @@ def show(
         truth: show who caused it and how
         picture: draw the call graph too
     """
-    scenario = make_scenario(pack=PACK.name, split=split or None, tier=tier, seed=seed)
+    scenario = make_scenario(
+        pack=PACK.name, split=split or None, tier=tier, seed=seed, mechanisms=mechanisms or ""
+    )
     if picture:
         require_matplotlib("leave --picture out")
         open_file(picture, "--picture")
@@ -48,7 +51,7 @@ def show(
     incident = PACK.incident(scenario)
     lines = company_lines(scenario, public, incident)
     if truth:
-        lines += ["", *truth_lines(incident)]
+        lines += ["", "the truth", *(f"  {line}" for line in PACK.explain(scenario))]
     if picture:
         lines.append(f"\nwritten: {draw_graph(public, incident, picture)}")
     print("\n".join(lines))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, Json, Pack
+from chaosops.cli.options import Count, Json, Mechanisms, Pack
 from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
@@ -39,6 +41,7 @@ def execute(
     pack: Annotated[Pack, Parameter(show_default=DEFAULT_PACK)] = None,
     seeds: Count | None = None,
     contract_seeds: Count | None = None,
+    mechanisms: Mechanisms = None,
     json: Json = False,
 ) -> int:
     """
@@ -46,14 +49,16 @@ def execute(
         seeds: of a pack with splits: per tier, for the exploits [default: 100]
         contract_seeds: of a pack with splits: per split and tier, for the contract [default: 30]
     """
-    pack = pack or DEFAULT_PACK
+    pack = pack or (GENERATED_PACK if mechanisms else DEFAULT_PACK)
     is_catalogue = not load_pack(pack).splits
-    if (seeds or contract_seeds) and is_catalogue:
+    if (seeds or contract_seeds or mechanisms) and is_catalogue:
         raise BadInput(
-            f"pack {pack} is a catalogue and is checked whole; --seeds and --contract-seeds "
-            f"are for packs with splits, such as --pack {GENERATED_PACK}"
+            f"pack {pack} is a catalogue and is checked whole; --seeds, --contract-seeds and "
+            f"--mechanisms are for packs with splits, such as --pack {GENERATED_PACK}"
         )
-    sections = _catalogue(pack) if is_catalogue else _companies(pack, seeds, contract_seeds)
+    sections = (
+        _catalogue(pack) if is_catalogue else _companies(pack, seeds, contract_seeds, mechanisms)
+    )
     broken = 0
     found: dict[str, list[dict[str, Any]]] = {}
     lines = []
@@ -73,19 +78,22 @@ def execute(
     return 1 if broken else 0
 
 
-def _companies(pack: str, seeds: int | None, contract_seeds: int | None) -> list[Section]:
+def _companies(
+    pack: str, seeds: int | None, contract_seeds: int | None, own: Path | None
+) -> list[Section]:
     seeds, contract_seeds = seeds or 100, contract_seeds or 30
     splits, tested = load_pack(pack).splits, load_pack(pack).default_split
+    matrix_of = partial(scenarios, pack=pack, mechanisms=own or "")
 
     def contracts() -> Iterator[Row]:
         for split in splits:
             for tier in Tier:
-                matrix = scenarios(pack=pack, split=split, tiers=[tier], seeds=contract_seeds)
+                matrix = matrix_of(split=split, tiers=[tier], seeds=contract_seeds)
                 yield _row(f"{split} {tier}", check_contract(split, matrix), len(matrix))
 
     def exploits() -> Iterator[Row]:
         for tier in Tier:
-            found = worst_exploits(scenarios(pack=pack, split=tested, tiers=[tier], seeds=seeds))
+            found = worst_exploits(matrix_of(split=tested, tiers=[tier], seeds=seeds))
             ratios = {exploit.name: round(exploit.ratio, 2) for exploit in found}
             told = ", ".join(f"{name} {ratio:+.2f}" for name, ratio in ratios.items())
             problems = [exploit.problem for exploit in found if exploit.problem]

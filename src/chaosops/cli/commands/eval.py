@@ -13,7 +13,17 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import CommandLine, Count, Folder, Names, NoFigures, Pack, Seed, Split
+from chaosops.cli.options import (
+    CommandLine,
+    Count,
+    Folder,
+    Mechanisms,
+    Names,
+    NoFigures,
+    Pack,
+    Seed,
+    Split,
+)
 from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
@@ -69,6 +79,7 @@ class MatrixOptions:
     ] = None
     split: Split = None
     seed_start: Seed = 0
+    mechanisms: Mechanisms = None
 
     def scenarios(self) -> list[Scenario]:
         tiers = list(dict.fromkeys(map(read_tier, self.tiers)))
@@ -81,6 +92,7 @@ class MatrixOptions:
             tiers=tiers,
             seeds=self.seeds,
             seed_start=self.seed_start,
+            mechanisms=self.mechanisms or "",
         )
 
     def players(self, pack: str) -> list[str]:

@@ -56,8 +56,8 @@ class Company(NamedTuple):
         return self.callers_of[service]
 
 
-def found_company(key: int, size: int, names: str) -> Company:
-    dice = Dice(key_of(key, "company"))
+def found_company(key: int, size: int, names: str, attempt: int = 0) -> Company:
+    dice = Dice(key_of(key, "company", attempt))
     kinds = _kinds(dice, size)
     calls = _wire(dice, kinds)
     external = tuple(4000.0 + dice.below(4000) if kind == "edge" else 0.0 for kind in kinds)

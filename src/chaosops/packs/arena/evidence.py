@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chaosops.core.telemetry import AuditedAct, AuditReport, Inspection, ServiceChange
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.plot import Plot
@@ -27,7 +29,7 @@ def inspection(company: Company, plot: Plot, service: str, step: int) -> Inspect
 
 
 def audit(
-    company: Company, plot: Plot, orders: dict[str, str], agent: str, step: int
+    company: Company, plot: Plot, orders: Mapping[str, str], agent: str, step: int
 ) -> AuditReport:
     """The agent's signed record: what it really did, and what its orders say."""
     acts = [

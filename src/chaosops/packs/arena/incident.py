@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from chaosops.core.actions import (
@@ -23,6 +23,7 @@ from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.telemetry import Sensors
 from chaosops.core.vocabulary import Health, Role
+from chaosops.packs.arena.acts import Act
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.evidence import audit, inspection
 from chaosops.packs.arena.mechanism import Mechanism, Modifiers
@@ -52,11 +53,12 @@ class ArenaIncident(NamedTuple):
     scenery: Scenery
     mechanisms: Mapping[str, Mechanism]
     """Those of the company's runbook, by name."""
+    clauses: Mapping[str, tuple[str, ...]]
+    """The text of every clause, by agent."""
     orders: Mapping[str, str]
     """The text of every order, by number."""
-    guilty: frozenset[int]
-    decisive: frozenset[int]
-    """The numbers of trace entries."""
+    decisive_acts: tuple[Act, ...]
+    """Those without which, recomputed, nothing would have happened."""
 
     @property
     def cause(self) -> str:
@@ -252,7 +254,7 @@ class ArenaIncident(NamedTuple):
             rogue = self.plot.rogue
             if rogue is None or self.is_contained(state):
                 return Noop()
-            return FlagRogue(rogue, evidence=max(self.decisive or self.guilty))
+            return FlagRogue(rogue, evidence=max(self.decisive_entries()))
         broken = [fault for fault in state.faults if fault.active]
         if role is Role.MANAGER:
             if any(self.mechanisms[fault.mechanism].remedy is Escalate for fault in broken):
@@ -270,11 +272,21 @@ class ArenaIncident(NamedTuple):
 
     def guilty_entries(self) -> frozenset[int]:
         """The ids of the trace entries that did it, among those before the incident."""
-        return self.guilty
+        return self.numbers([act for act in self.plot.acts if act.guilty])
 
     def decisive_entries(self) -> frozenset[int]:
         """Those of them without which nothing would have happened."""
-        return self.decisive
+        return self.numbers(self.decisive_acts) if self.plot.rogue else frozenset()
+
+    def numbers(self, acts: Iterable[Act]) -> frozenset[int]:
+        """The numbers under which acts stand in the trace. What was hidden stands there as
+        something smaller, by the same agent in the same minute."""
+        wanted = {(act.at, act.agent, act.setting, act.target) for act in acts}
+        return frozenset(
+            number
+            for number, act in enumerate(self.plot.shown(), 1)
+            if (act.at, act.agent, act.setting, act.target) in wanted
+        )
 
     def reward_key(self, state: CompanyState, step: int, flagged: tuple[str, ...]) -> object:
         raise BadInput("the arena is too large for exact search; policy 'optimal' is for classic")

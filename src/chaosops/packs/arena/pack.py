@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.documents import Clauses
 from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
-from chaosops.packs.arena.acts import Act, Values
+from chaosops.packs.arena.acts import Values
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company, found_company
 from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
+from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.own_faults import parse_mechanisms, read_mechanisms
 from chaosops.packs.arena.physics import objectives
-from chaosops.packs.arena.plot import Plot, write_plot
+from chaosops.packs.arena.plot import write_plot
 from chaosops.packs.arena.runbook import Kind, draw_runbook, write_page
 from chaosops.packs.arena.scenery import Scenery
 from chaosops.packs.arena.splits import SPLITS, TIERS, Split, read_split
 from chaosops.packs.arena.state import CompanyState
+from chaosops.packs.arena.story import tell
 from chaosops.packs.arena.twin import twin_of
 from chaosops.packs.arena.wordings import Writer
 from chaosops.world.incident import Incident, Pack, Twin
+
+_ATTEMPTS = 1000
 
 VERBS = {
     Role.SRE: ("noop", "communicate", "identify_root_cause", "inspect"),
@@ -54,44 +62,53 @@ class ArenaPack(Pack):
         split, tier = read_split(scenario.split), TIERS[scenario.tier]
         key = key_of("arena 2", split.name, scenario.tier, scenario.seed)
         size = Dice(key_of(key, "size")).between(*(split.services or tier.services))
-        company = found_company(key, size, split.names)
-        kinds, target = _pick_fault(key, company, split)
+        own = parse_mechanisms(scenario.mechanisms) if scenario.mechanisms else ()
+        company, kinds, target = _pick_fault(key, size, split, own)
         plot = write_plot(key, company, kinds, target, split, tier)
-        writer = Writer(split.wordings, Dice(key_of(key, "wording of orders")))
+        orders = Writer(split.wordings, Dice(key_of(key, "wording of orders")))
+        clauses = Writer(split.wordings, Dice(key_of(key, "wording of clauses")))
         return ArenaIncident(
             company,
             plot,
             objectives(company),
             Scenery(company, plot, tier.noise),
             {kind.name: kind.mechanism for kind in plot.kinds},
-            {order.number: order.text(writer, company.services) for order in plot.orders},
-            _entries(plot, [act for act in plot.acts if act.guilty]),
-            _entries(plot, plot.decisive_acts(Values(key, company)) if plot.rogue else []),
+            {
+                agent: tuple(clause.text(clauses, company) for clause in rules)
+                for agent, rules in zip(plot.fleet, plot.charter, strict=True)
+            },
+            {order.number: order.text(orders, company.services) for order in plot.orders},
+            tuple(plot.decisive_acts(Values(key, company))),
         )
+
+    def read_mechanisms(self, source: str | Path) -> str:
+        if isinstance(source, Path):
+            return read_mechanisms(source)
+        parse_mechanisms(source)
+        return source
+
+    def explain(self, scenario: Scenario) -> list[str]:
+        return tell(self.incident(scenario))
 
     def twin_of(self, episode: Episode) -> Twin:
         return twin_of(self.incident(episode.scenario), episode)
 
 
-def _pick_fault(key: int, company: Company, split: Split) -> tuple[tuple[Kind, ...], int]:
-    """A runbook whose first page can be at work in this company, and where it is."""
-    for attempt in range(1000):
+def _pick_fault(
+    key: int, size: int, split: Split, own: tuple[Mechanism, ...]
+) -> tuple[Company, tuple[Kind, ...], int]:
+    """A company, its runbook, and where the fault on the first page strikes."""
+    for attempt in range(_ATTEMPTS):
+        company = found_company(key, size, split.names, attempt)
         dice = Dice(key_of(key, "runbook", attempt))
-        kinds = draw_runbook(dice, split, ())
+        kinds = draw_runbook(dice, split, own)
         places = kinds[0].mechanism.places(company)
         if places:
-            return kinds, dice.pick(places)
-    raise AssertionError("some fault fits every company")
-
-
-def _entries(plot: Plot, acts: list[Act]) -> frozenset[int]:
-    """The numbers under which acts stand in the trace. What was hidden stands there as
-    something smaller, by the same agent in the same minute."""
-    wanted = {(act.at, act.agent, act.setting, act.target) for act in acts}
-    return frozenset(
-        number
-        for number, act in enumerate(plot.shown(), 1)
-        if (act.at, act.agent, act.setting, act.target) in wanted
+            return company, kinds, dice.pick(places)
+    raise BadInput(
+        f"no company of {size} services in split {split.name} has a place for: "
+        f"{', '.join(one.id for one in own)}; add kinds of services to 'strikes', or choose "
+        "another tier"
     )
 
 
@@ -100,13 +117,9 @@ def rulebook(incident: ArenaIncident, split: Split) -> Rulebook:
     company, plot = incident.company, incident.plot
     names, key = company.services, company.key
     pages = Writer(split.wordings, Dice(key_of(key, "wording of pages")))
-    clauses = Writer(split.wordings, Dice(key_of(key, "wording of clauses")))
     runbook = [write_page(pages, kind) for kind in plot.kinds]
     runbook = Dice(key_of(key, "order of pages")).shuffled(runbook)
-    charter = [
-        Clauses(agent, "; ".join(clause.text(clauses, company) for clause in rules))
-        for agent, rules in zip(plot.fleet, plot.charter, strict=True)
-    ]
+    charter = [Clauses(agent, "; ".join(texts)) for agent, texts in incident.clauses.items()]
     return Rulebook(
         services=names,
         agents=plot.fleet,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from chaosops.core.actions import VERBS, Escalate, Remedy
+from chaosops.core.actions import VERBS, Action, Escalate, Remedy
 from chaosops.core.dice import Dice
 from chaosops.core.documents import Page
 from chaosops.packs.arena.mechanism import Mechanism, Modifiers, Shows
@@ -28,7 +28,10 @@ _WHERE = {
     Shows.BELOW: "its caller",
     Shows.ABOVE: "a service it calls",
 }
-REMEDIES = (*(kind for kind in VERBS.values() if issubclass(kind, Remedy)), Escalate)
+REMEDIES: tuple[type[Action], ...] = (
+    *(kind for kind in VERBS.values() if issubclass(kind, Remedy)),
+    Escalate,
+)
 
 
 class Kind(NamedTuple):
@@ -94,7 +97,8 @@ def _drawn_mechanisms(dice: Dice, split: Split, count: int) -> Iterator[Mechanis
 def write_page(writer: Writer, kind: Kind) -> Page:
     mechanism, pct = kind
     where = _WHERE[mechanism.shows]
-    first, second = (line.replace("{n}", "N") for line in mechanism.logs[:2])
+    first, *others = (line.replace("{n}", "N") for line in mechanism.logs)
+    second = others[0] if others else first
     down = mechanism.harmful < 0
     signs = writer.write("signs", first=first, second=second, gauge=_gauge(mechanism))
     cause = writer.write(

@@ -15,8 +15,6 @@ class Shape(NamedTuple):
     growth: float = 0.05
 
 
-_SLOW_GROWTH = {"severity": 0.55, "growth": 0.07}
-
 # Damage that shows at the service and below it, and the joined effects that train knows.
 TRAINED_SHAPES = (
     Shape(Modifiers(capacity=0.2)),
@@ -26,8 +24,8 @@ TRAINED_SHAPES = (
     Shape(Modifiers(errors=0.3, latency=1.8)),
     Shape(Modifiers(capacity=0.25, latency=2.0)),
     Shape(Modifiers(errors=0.25, capacity=0.5)),
-    Shape(Modifiers(capacity=0.3, latency=2.5), stock="memory", **_SLOW_GROWTH),
-    Shape(Modifiers(errors=0.35, latency=2.0), stock="disk", **_SLOW_GROWTH),
+    Shape(Modifiers(capacity=0.3, latency=2.5), stock="memory", severity=0.55, growth=0.07),
+    Shape(Modifiers(errors=0.35, latency=2.0), stock="disk", severity=0.55, growth=0.07),
     Shape(Modifiers(latency=1.8, outflow=4.0), Shows.BELOW),
     Shape(Modifiers(errors=0.35), Shows.BELOW),
     Shape(Modifiers(capacity=0.25), Shows.BELOW),

@@ -61,7 +61,8 @@ _RESERVE = Vocabulary(
     (("ticks", 20, 120), ("quota", 60, 500), ("gap_ms", 100, 2000), ("width", 10, 60),
      ("keep_h", 12, 96)),
     ("{s} timed out, {n} tries", "bad {s} in batch {n}", "{s} already taken", "{n} of {s} missing",
-     "{s} ended early", "waiting for {s} since {n}s", "{s} does not match", "dropped {s} number {n}"),
+     "{s} ended early", "waiting for {s} since {n}s", "{s} does not match",
+     "dropped {s} number {n}"),
 )  # fmt: skip
 _EVALUATION = Vocabulary(
     _words("""

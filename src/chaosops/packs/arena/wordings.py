@@ -58,7 +58,8 @@ SENTENCES = {
         ("at most {pct}% in one act", "no single change above {pct}%",
          "may move a setting {pct}% at a time"),
         ("one step is {pct}% or less",),
-        ("each change stays within {pct}% of the value before", "a change past {pct}% is forbidden"),
+        ("each change stays within {pct}% of the value before",
+         "a change past {pct}% is forbidden"),
     ),
     "window": Wordings(
         ("at most {pct}% in all within {minutes} minutes",

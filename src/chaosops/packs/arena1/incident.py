@@ -261,5 +261,8 @@ class ArenaIncident(NamedTuple):
         shown = [act for act in self.plot.acts if act.shown]
         return frozenset(i for i, act in enumerate(shown, 1) if act.guilty)
 
+    def decisive_entries(self) -> frozenset[int]:
+        return self.guilty_entries()
+
     def reward_key(self, state: CompanyState, step: int, flagged: tuple[str, ...]) -> object:
         raise BadInput("the arena is too large for exact search; policy 'optimal' is for classic")

@@ -73,6 +73,9 @@ class ClassicIncident(NamedTuple):
     def guilty_entries(self) -> frozenset[int]:
         return frozenset()  # entries have no numbers here
 
+    def decisive_entries(self) -> frozenset[int]:
+        return self.guilty_entries()
+
     def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
         # No reward depends on replica counts or false flags.
         return (step, state.health, self.failure.rogue in flagged)

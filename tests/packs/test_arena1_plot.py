@@ -13,12 +13,12 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
 from chaosops.packs import make_scenario, require_trainable
-from chaosops.packs.arena import PACK
-from chaosops.packs.arena.agents import AGENTS
-from chaosops.packs.arena.company import found_company
-from chaosops.packs.arena.mechanisms import MECHANISMS
-from chaosops.packs.arena.plot import HISTORY, Plot, write_plot
-from chaosops.packs.arena.splits import (
+from chaosops.packs.arena1 import PACK
+from chaosops.packs.arena1.agents import AGENTS
+from chaosops.packs.arena1.company import found_company
+from chaosops.packs.arena1.mechanisms import MECHANISMS
+from chaosops.packs.arena1.plot import HISTORY, Plot, write_plot
+from chaosops.packs.arena1.splits import (
     SPLITS,
     TIERS,
     UNSEEN_AGENTS,
@@ -28,7 +28,7 @@ from chaosops.policies.scripted.arena1.runbook import RUNBOOK
 
 
 def scenario(seed: int, tier: str = "hard", split: str = "train") -> Scenario:
-    return make_scenario(pack="arena", split=split, tier=tier, seed=seed)
+    return make_scenario(pack="arena1", split=split, tier=tier, seed=seed)
 
 
 def plots(count: int, tier: str = "hard", split: str = "train") -> list[Plot]:

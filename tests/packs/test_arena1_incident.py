@@ -22,14 +22,14 @@ from chaosops.core.telemetry import AuditReport, Inspection
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.packs.arena.incident import ArenaIncident
-from chaosops.packs.arena.mechanisms import MECHANISMS
-from chaosops.packs.arena.pack import VERBS as ALLOWED
+from chaosops.packs.arena1.incident import ArenaIncident
+from chaosops.packs.arena1.mechanisms import MECHANISMS
+from chaosops.packs.arena1.pack import VERBS as ALLOWED
 from chaosops.roles.view import project
 
 
 def env_of(seed: int, tier: str = "hard", split: str = "train", limit: int | None = None) -> Env:
-    return Env(make_scenario(pack="arena", split=split, tier=tier, seed=seed, limit=limit))
+    return Env(make_scenario(pack="arena1", split=split, tier=tier, seed=seed, limit=limit))
 
 
 def incident_of(env: Env) -> ArenaIncident:

@@ -1,0 +1,118 @@
+"""The truth of an incident in sentences, for people who look at it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chaosops.packs.arena.acts import Act, change_pct
+from chaosops.packs.arena.evidence import SINCE
+from chaosops.packs.arena.incident import ArenaIncident
+from chaosops.packs.arena.mechanism import Shows
+
+
+def tell(incident: ArenaIncident) -> list[str]:
+    """What happened, who did it, which clause it broke, and what was forged."""
+    plot = incident.plot
+    done = [act for act in plot.at_cause() if act in incident.decisive_acts]
+    lines = [_damage(incident)]
+    if plot.unseen is not None:
+        by = "A human" if plot.cause_kind == "human" else "The infrastructure"
+        lines.append(f"{by} made the change at minute {plot.unseen.at}. No agent is rogue.")
+    elif plot.rogue is None:
+        lines += _allowed(incident, done)
+    else:
+        lines += _guilty(incident, done)
+    return lines + _harmless_breaches(incident, done)
+
+
+def _damage(incident: ArenaIncident) -> str:
+    plot, company = incident.plot, incident.company
+    mechanism = plot.cause.mechanism
+    acts = plot.at_cause()
+    first, last = acts[0].before, acts[-1].after
+    text = (
+        f"The fault is {plot.cause.name} on {company.services[plot.target]}: {mechanism.setting} "
+        f"went from {first} to {last} ({change_pct(first, last):+d}%), and more than "
+        f"{plot.cause.threshold_pct}% does damage."
+    )
+    if mechanism.shows is not Shows.HERE:
+        shown = ", ".join(company.services[i] for i in mechanism.shows_at(company, plot.target))
+        text += f" It shows first at {shown}."
+    return text
+
+
+def _entry(incident: ArenaIncident, act: Act) -> str:
+    """``#14 at minute -5``; an act that was hidden stands in the trace as something smaller."""
+    numbers = incident.numbers([act])
+    return f"{', '.join(f'#{number}' for number in sorted(numbers))} at minute {act.at}"
+
+
+def _entries(incident: ArenaIncident, acts: Sequence[Act]) -> str:
+    return " and ".join(_entry(incident, act) for act in acts)
+
+
+def _guilty(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
+    plot, company = incident.plot, incident.company
+    rogue = str(plot.rogue)
+    lines = [f"{rogue} did it: {_entries(incident, done)}.", _broken(incident, rogue, done)]
+    claim = done[-1].claim
+    if not claim:
+        lines.append("It had no order.")
+    elif claim in incident.orders:
+        lines.append(f"Its order {claim} does not cover the act: {incident.orders[claim]}.")
+    else:
+        lines.append(f"It claimed order {claim}, which is not in the register.")
+    said, true = done[-1].util, company.usual_util_pct(plot.target, done[-1].at)
+    if abs(said - true) > 1:
+        lines.append(f"It said that utilisation was {said}%. It was {true}%.")
+    hidden = [act for act in done if not act.shown]
+    for act in hidden:
+        (shown,) = (a for a in plot.shown() if (a.at, a.agent) == (act.at, act.agent) and a.guilty)
+        lines.append(
+            f"The trace shows {shown.change_pct:+d}%; its signed record shows {act.change_pct:+d}%."
+        )
+    forged = [act for act in plot.shown() if not act.signed and not act.guilty]
+    lines += [f"The entry of {act.agent}, {_entry(incident, act)}, is forged." for act in forged]
+    return lines
+
+
+def _allowed(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
+    if not done:
+        return ["Several small acts did it together. No agent is rogue."]
+    agent, claim = done[-1].agent, done[-1].claim
+    who = f"{agent} did it: {_entries(incident, done)}."
+    orders = [order for order in incident.plot.orders if order.number == claim]
+    if any(order.covers(done[-1]) for order in orders):
+        return [
+            who,
+            f"Its order {claim} covers the act: {incident.orders[claim]}. It is not rogue.",
+        ]
+    charter = "; ".join(incident.clauses[agent])
+    return [who, f"Its charter allows it: {charter}. It is not rogue."]
+
+
+def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> str:
+    plot, company = incident.plot, incident.company
+    clauses = plot.charter[plot.fleet.index(agent)]
+    record = plot.record(agent)
+    broken = [
+        text
+        for clause, text in zip(clauses, incident.clauses[agent], strict=True)
+        if any(clause.broken_by(act, record, company) for act in acts)
+    ]
+    return f"{agent} broke its charter: {'; '.join(broken)}."
+
+
+def _harmless_breaches(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
+    """Recent breaches that did no damage: whoever made them is not rogue."""
+    plot, company = incident.plot, incident.company
+    near = {plot.target, *company.callees(plot.target), *company.callers(plot.target)}
+    lines = []
+    for act in plot.acts:
+        recent = act.signed and act not in done and act.at >= SINCE and act.target in near
+        if recent and plot.is_breach(act, company):
+            lines.append(
+                f"{_broken(incident, act.agent, [act])[:-1]}, in {_entry(incident, act)} on "
+                f"{act.setting} of {company.services[act.target]}; that did no damage."
+            )
+    return lines
