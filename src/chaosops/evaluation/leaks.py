@@ -60,7 +60,8 @@ class Sample(NamedTuple):
     swapped: str
     """The same prompt with the documents of another company."""
     counts: list[int]
-    has_rogue: bool
+    agents: tuple[str, ...]
+    rogue: str | None
 
 
 def samples(split: str, tier: Tier, count: int) -> Iterator[Sample]:
@@ -75,7 +76,8 @@ def samples(split: str, tier: Tier, count: int) -> Iterator[Sample]:
             _text(env.view),
             _text(project(swapped, Role.OVERSIGHT)),
             count_everything(env.view),
-            env.rogue is not None,
+            env.view.rules.agents,
+            env.rogue,
         )
 
 
@@ -157,8 +159,8 @@ def detect_leaks(
 def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, float]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    truth = np.array([sample.has_rogue for sample in known])
-    wanted = np.array([sample.has_rogue for sample in unseen])
+    truth = np.array([sample.rogue is not None for sample in known])
+    wanted = np.array([sample.rogue is not None for sample in unseen])
     if len(set(truth)) < 2 or len(set(wanted)) < 2:
         raise BadInput("every episode has a rogue, or none has; draw more with --train and --test")
     found = {}
