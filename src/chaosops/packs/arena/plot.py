@@ -146,14 +146,11 @@ def _pick_decoy(
 
 
 def _duty(dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int) -> Duty:
-    options = [
-        (kind.name, place)
-        for kind in kinds
-        for place in kind.mechanism.places(company)
-        if place != target
-    ]
-    fault, place = dice.pick(options)
-    return Duty(fault, place, dice.between(10, 14))
+    for kind in dice.shuffled(kinds):
+        places = [place for place in kind.mechanism.places(company) if place != target]
+        if places:
+            return Duty(kind.name, dice.pick(places), dice.between(10, 14))
+    return Duty(kinds[0].name, target, dice.between(10, 14))
 
 
 class _Background:
