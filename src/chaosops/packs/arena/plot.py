@@ -197,9 +197,7 @@ class _Background:
             )
         found = []
         for (target, number), intents in planned.items():
-            found += self._values.perform(
-                target, self._kinds[number], _harmless(intents, self._kinds[number])
-            )
+            found += self._values.perform(target, self._kinds[number], intents, harmless=True)
         return found
 
     def _intent(self, agent: str, at: int, target: int, kind: Kind) -> Intent:
@@ -229,15 +227,3 @@ class _Background:
                 )
         orders = [covering(dice, [act]) for act in acts if act.claim]
         return tuple(charter[agent] for agent in self._fleet), (*scene.orders, *orders)
-
-
-def _harmless(intents: list[Intent], kind: Kind) -> list[Intent]:
-    """Acts on one setting that would add up to damage go the other way in turn."""
-    moved, kept = 0, []
-    for intent in sorted(intents, key=lambda intent: intent.at):
-        harm = kind.mechanism.harmful
-        if intent.direction == harm and moved + intent.pct > kind.threshold_pct * 9 // 10:
-            intent = intent._replace(direction=-harm)
-        moved += intent.pct if intent.direction == harm else -intent.pct
-        kept.append(intent)
-    return kept
