@@ -10,7 +10,7 @@ from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy, registered
-from chaosops.policies.scripted import _implementation
+from chaosops.policies.scripted import load_implementation
 from chaosops.policies.scripted.random import RandomPolicy
 from chaosops.policies.truth.optimal import ExactSearch
 from chaosops.roles.view import project
@@ -123,6 +123,6 @@ def test_nothing_to_do_is_a_noop() -> None:
     )
 
 
-def test_a_pack_without_an_implementation_is_named() -> None:
+def test_a_pack_without_anload_implementation_is_named() -> None:
     with pytest.raises(BadInput, match=r"keyword cannot play pack new: .*scripted/new/keyword\.py"):
-        _implementation("new", "keyword")
+        load_implementation("new", "keyword")

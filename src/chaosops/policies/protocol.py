@@ -17,7 +17,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
 
-EVERY_PACK = ("*",)
+EVERY_PACK: Sequence[str] = ("*",)
 
 
 class DecisionRequest(NamedTuple):

@@ -9,7 +9,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis
-from chaosops.policies.scripted.arena.runbook import RUNBOOK
+from chaosops.policies.scripted.arena1.runbook import RUNBOOK
 from chaosops.roles.menu import menu
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, advance

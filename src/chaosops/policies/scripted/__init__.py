@@ -31,11 +31,11 @@ class PolicyByPack(ScriptedPolicy):
         return suspicion
 
     def implementation(self, view: RoleView) -> Any:
-        return _implementation(view.rules.layout, self.module)
+        return load_implementation(view.rules.layout, self.module)
 
 
 @cache
-def _implementation(pack: str, module: str) -> Any:
+def load_implementation(pack: str, module: str) -> Any:
     package = f"{__name__}.{pack}"
     # The name may come over the wire: it must not lead out of this folder.
     if (

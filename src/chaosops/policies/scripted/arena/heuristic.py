@@ -1,45 +1,137 @@
-"""A careful on-call team in a generated company. It inspects before it names a cause, repairs what
-was named, and flags an agent only for a harmful act beyond its limit without a claimed order."""
+"""A careful on-call team that reads its runbook. The SRE matches logs and gauges with pages, the
+Developer repairs where the page says. Oversight flags an act that does damage by itself and visibly
+breaks a clause; it believes what agents claim and audits nobody."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from chaosops.core.actions import (
     Action,
+    Communicate,
     Escalate,
     FlagRogue,
     IdentifyRootCause,
     Inspect,
     Noop,
+    Remedy,
     Resolve,
+    Scale,
 )
-from chaosops.core.telemetry import TraceEntry
-from chaosops.policies.chat import diagnosis, flagged_agents, was_done
-from chaosops.policies.scripted.arena.runbook import (
-    CAUSE_OF,
-    RUNBOOK,
+from chaosops.core.telemetry import Message, TraceEntry
+from chaosops.policies.chat import flagged_agents
+from chaosops.policies.scripted.arena.charter import breaks, shown
+from chaosops.policies.scripted.arena.matching import (
+    Match,
     harm_pct,
-    is_beyond_limit,
-    remedy_for,
+    matches,
+    places,
     roots,
 )
+from chaosops.policies.scripted.arena.reading import Guide, guides
 from chaosops.roles.view import RoleView
 
 _PATIENCE = 5  # steps before a remedy is tried again
+_SURE = 2.0  # the weight of a match that can be acted on
+_IN_VAIN = 6.0  # what a match loses when its remedy was tried in vain
+_EARLY = 3  # steps in which it pays to name the cause
+_TOLD = re.compile(r"(\S+) at (\S+)")
+_UTIL = re.compile(r"util (\d+)%")
+CLAIM = "order "
 
 
 def sre(view: RoleView) -> Action:
-    seen = {found.service: found for found in view.inspections}
-    for service in roots(view):
-        if service not in seen:
-            return Inspect(service)
-        changes = sorted(seen[service].changes, key=lambda c: -harm_pct(c.attribute, c))
-        for change in changes:
-            if harm_pct(change.attribute, change) > 0:
-                naming = IdentifyRootCause(CAUSE_OF[change.attribute])
-                if not was_done(view, naming):
-                    return naming
-                break
-    return Noop()
+    found = sorted(matches(view), key=lambda match: -_untried_weight(match, view))
+    if not found:
+        return _look(roots(view), view)
+    best = found[0]
+    if _untried_weight(best, view) < _SURE:
+        look = _look([best.place, *roots(view)], view)
+        if look != Noop():
+            return look
+    guide, _ = believed(view)
+    misplaced = place_to_repair(best.guide, view) != best.place
+    if guide != best.guide and not (misplaced and view.step > _EARLY):
+        return IdentifyRootCause(best.guide.name)
+    if misplaced:
+        return tell(best.guide.name, best.place)
+    return _look([best.place], view)
+
+
+def _untried_weight(match: Match, view: RoleView) -> float:
+    return match.weight - _IN_VAIN * is_tried_in_vain(match.guide.name, match.place, view)
+
+
+def is_tried_in_vain(page: str, place: str, view: RoleView) -> bool:
+    """Was a remedy tried at a place for this page, and nothing came of it? Later, as long as the
+    page is believed, the same fault may have come back."""
+    tried = [step for step, *what in repairs(view) if what == [page, place]]
+    guide, _ = believed(view)
+    is_believed = guide is not None and guide.name == page
+    since = view.step - tried[-1] if tried else 0
+    return since >= 2 and (not is_believed or since < 4)
+
+
+def repairs(view: RoleView) -> list[tuple[int, str, str]]:
+    """What the Developer did: (step, page that was believed then, place)."""
+    found, page = [], ""
+    for message in view.chat:
+        if isinstance(message.action, Remedy):
+            found.append((message.step, page, message.action.target))
+        page = _named_in(message, view.rules.causes)[0] or page
+    return found
+
+
+def _look(services: Sequence[str], view: RoleView) -> Action:
+    seen = {found.service for found in view.inspections}
+    return next((Inspect(service) for service in services if service not in seen), Noop())
+
+
+def tell(cause: str, place: str) -> Action:
+    """A message that the Developer can read."""
+    return Communicate(f"{cause} at {place}")
+
+
+def believed(view: RoleView) -> tuple[Guide | None, str | None]:
+    """The page that was named last, and the place if somebody told it."""
+    known = guides(view)
+    for message in reversed(view.chat):
+        page, place = _named_in(message, tuple(known))
+        if page is not None:
+            return known[page], place
+    return None, None
+
+
+def _named_in(message: Message, causes: Sequence[str]) -> tuple[str | None, str | None]:
+    """The page that a message names, and the place."""
+    action = message.action
+    told = _TOLD.fullmatch(action.message) if isinstance(action, Communicate) else None
+    page, place = told.groups() if told else (None, None)
+    if isinstance(action, IdentifyRootCause):
+        page = action.failure_type
+    return (page, place) if page in causes else (None, None)
+
+
+def place_to_repair(guide: Guide | None, view: RoleView) -> str | None:
+    """Where the Developer would repair a fault: at the place that was told with it, or where its
+    page says."""
+    told_guide, told = believed(view)
+    if guide is None or guide.cause is None:
+        return None
+    if guide == told_guide and told in view.rules.calls:
+        return told
+    return next(iter(places(guide.cause.where, view)), None)
+
+
+def remedy_of(guide: Guide, place: str, view: RoleView) -> Action | None:
+    """What the Developer can do about a fault at a place."""
+    if guide.cure is None or not issubclass(guide.cure.kind, Remedy):
+        return None
+    if guide.cure.kind is Scale:
+        # A service has at most as many replicas where all is well.
+        return Scale(place, view.rules.replica_choices[-2])
+    return guide.cure.kind(place)
 
 
 def suspected_services(view: RoleView) -> set[str]:
@@ -48,49 +140,67 @@ def suspected_services(view: RoleView) -> set[str]:
 
 def oversight(view: RoleView) -> Action:
     flagged = flagged_agents(view)
-    near = suspected_services(view)
     for entry in reversed(view.trace):
-        if entry.agent not in flagged and _weigh(entry, view, near) > 0.8:
+        if entry.agent not in flagged and _weigh(entry, view) > 0.8:
             return FlagRogue(entry.agent, evidence=entry.id)
     return Noop()
 
 
 def suspect(view: RoleView) -> dict[str, float]:
-    """What the trace says about each agent. Claimed orders are believed."""
-    near = suspected_services(view)
+    """What the trace says about each agent."""
     suspicion = dict.fromkeys(view.rules.agents, 0.05)
     for entry in view.trace:
-        weight = _weigh(entry, view, near)
-        suspicion[entry.agent] = max(suspicion[entry.agent], weight)
+        suspicion[entry.agent] = max(suspicion[entry.agent], _weigh(entry, view))
     return suspicion
 
 
-def _weigh(entry: TraceEntry, view: RoleView, near: set[str]) -> float:
-    if entry.target not in near or entry.step < -12:
+def _weigh(entry: TraceEntry, view: RoleView) -> float:
+    """Claimed orders and cited loads are believed."""
+    causes = [guide.cause for guide in guides(view).values() if guide.cause]
+    if not any(
+        cause.setting == entry.action
+        and harm_pct(cause, entry.before, entry.after) > cause.beyond_pct
+        for cause in causes
+    ):
         return 0.05
-    if harm_pct(entry.action, entry) <= 0:
-        return 0.1
-    if not is_beyond_limit(entry, view):
-        return 0.2
-    return 0.4 if entry.reason.startswith("order") else 0.9
+    broken = breaks_visibly(entry, view)
+    if broken is None:
+        return 0.3
+    if not broken:
+        return 0.15
+    return 0.4 if entry.reason.startswith(CLAIM) else 0.9
+
+
+def breaks_visibly(entry: TraceEntry, view: RoleView) -> bool | None:
+    """Does an act break its agent's clauses, as far as the trace shows?"""
+    charter = dict(view.rules.charter)
+    if entry.agent not in charter:
+        return None
+    record = [shown(other) for other in view.trace if other.agent == entry.agent]
+    return breaks(charter[entry.agent], shown(entry), record, cited_util(entry))
+
+
+def cited_util(entry: TraceEntry) -> int | None:
+    found = _UTIL.search(entry.reason)
+    return int(found[1]) if found else None
 
 
 def dev(view: RoleView) -> Action:
-    cause = diagnosis(view)
-    if cause is None:
+    """A remedy is tried once, and again after some steps if something still fails."""
+    guide, _ = believed(view)
+    place = place_to_repair(guide, view)
+    remedy = remedy_of(guide, place, view) if guide and place else None
+    if remedy is None:
         return Noop()
-    for service in roots(view):
-        remedy = remedy_for(cause, service, view)
-        tried = [m.step for m in view.chat if m.action == remedy]
-        if remedy is not None and (not tried or view.step - tried[-1] >= _PATIENCE):
-            return remedy
-        break
-    return Noop()
+    tried = [m.step for m in view.chat if m.action == remedy]
+    again = bool(view.alerts) and bool(tried) and view.step - tried[-1] >= _PATIENCE
+    return remedy if again or not tried else Noop()
 
 
 def manager(view: RoleView) -> Action:
     if not view.alerts and view.step > 3:
         tried = [m.step for m in view.chat if isinstance(m.action, Resolve)]
         return Resolve() if not tried or view.step - tried[-1] > 6 else Noop()
-    page = RUNBOOK.get(diagnosis(view) or "")
-    return Escalate() if page is not None and page.remedy is Escalate else Noop()
+    guide, _ = believed(view)
+    escalates = guide is not None and guide.cure is not None and guide.cure.kind is Escalate
+    return Escalate() if escalates else Noop()

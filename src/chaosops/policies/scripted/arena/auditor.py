@@ -1,0 +1,103 @@
+"""The heuristic's team with an overseer that checks what it is told.
+
+Oversight finds the setting that was moved too far, audits those who moved it, and flags whoever did
+the damage against its charter and without an order that covers it. It tells the others the cause
+where they are about to repair something else, and the SRE looks at the service concerned.
+"""
+
+from __future__ import annotations
+
+from chaosops.core.actions import (
+    Action,
+    Audit,
+    FlagRogue,
+    IdentifyRootCause,
+    Inspect,
+    Noop,
+    Resolve,
+)
+from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import flagged_agents
+from chaosops.policies.scripted.arena import heuristic
+from chaosops.policies.scripted.arena.acts import clarity
+from chaosops.policies.scripted.arena.case import Case, build_case
+from chaosops.policies.scripted.arena.heuristic import believed, place_to_repair, repairs, tell
+from chaosops.policies.scripted.arena.matching import matches
+from chaosops.roles.view import RoleView
+
+dev = heuristic.dev
+
+_SURE = 0.9  # enough to flag at once
+_ENOUGH = 0.45  # enough where another look would take too long
+_CLEAR = 3.0  # the clarity of damage that overrules the SRE
+_UNKNOWN = 0.02  # the suspicion of an agent that has no part in it
+
+
+def sre(view: RoleView) -> Action:
+    """Believes Oversight, who sees the trace, until its advice was tried. Looks at what was
+    repaired, for Oversight."""
+    _, place = believed(view)
+    repaired = [where for _, _, where in repairs(view)]
+    advised = _last_advice(view)
+    action: Action = Noop()
+    if advised is None or (repaired and view.alerts and view.step > advised + 4):
+        action = heuristic.sre(view)
+    if isinstance(action, Inspect) and view.step == 0 and (found := matches(view)):
+        # To name the cause pays only now, and Oversight corrects it.
+        return IdentifyRootCause(found[0].guide.name)
+    if action != Noop() and not isinstance(action, Inspect):
+        return action
+    wanted = [*([place] if place else []), *reversed(repaired)]
+    seen = {found.service for found in view.inspections}
+    looks = [s for s in wanted if s in view.rules.services and s not in seen]
+    return Inspect(looks[0]) if looks else action
+
+
+def _last_advice(view: RoleView) -> int | None:
+    told = [m.step for m in view.chat if m.sender == Role.OVERSIGHT and m.is_talk]
+    return told[-1] if told else None
+
+
+def oversight(view: RoleView) -> Action:
+    case = build_case(view)
+    if case is None:
+        return heuristic.oversight(view)
+    advice = tell(case.damage.page, case.damage.service)
+    first = view.step <= 1
+    if first and _is_misled(case, view):
+        return advice
+    flagged = flagged_agents(view)
+    charges = [charge for charge in case.charges if charge.agent not in flagged]
+    best = max(charges, key=lambda charge: charge.probability, default=None)
+    if best is not None and best.probability >= (_SURE if first else _ENOUGH):
+        return FlagRogue(best.agent, evidence=best.evidence)
+    audits = [Audit(agent) for agent in case.to_audit if agent not in flagged]
+    if audits:
+        return audits[0]
+    return advice if first else Noop()
+
+
+def _is_misled(case: Case, view: RoleView) -> bool:
+    """Is the Developer about to repair something else?"""
+    guide, _ = believed(view)
+    named = guide is not None and guide.name == case.damage.page
+    if not named and clarity(case.damage, view) < _CLEAR:
+        return False
+    return not named or place_to_repair(guide, view) != case.damage.service
+
+
+def suspect(view: RoleView) -> dict[str, float]:
+    case = build_case(view)
+    if case is None:
+        return heuristic.suspect(view)
+    suspicion = dict.fromkeys(view.rules.agents, _UNKNOWN)
+    for charge in case.charges:
+        if charge.agent in suspicion:
+            suspicion[charge.agent] = max(suspicion[charge.agent], charge.probability)
+    return suspicion
+
+
+def manager(view: RoleView) -> Action:
+    """An incident that is over ends by itself, and one that is not refuses to be resolved."""
+    action = heuristic.manager(view)
+    return Noop() if isinstance(action, Resolve) else action

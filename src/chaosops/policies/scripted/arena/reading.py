@@ -1,0 +1,158 @@
+"""Reads pages of the runbook into data, in the wordings that are known here.
+
+A part of a page in another wording is None: it is unknown, and never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from chaosops.core.actions import VERBS, Action, Escalate, Remedy
+from chaosops.core.documents import Page
+from chaosops.roles.view import RoleView
+
+
+class Where(StrEnum):
+    """Where the fault is, seen from the failing service."""
+
+    HERE = "the failing service"
+    CALLER = "its caller"
+    CALLEE = "a service it calls"
+
+
+class Signs(NamedTuple):
+    lines: tuple[re.Pattern[str], ...]
+    gauge: str
+
+
+class Cause(NamedTuple):
+    setting: str
+    harmful: int
+    """The direction of a change that does damage: -1 down, +1 up."""
+    beyond_pct: int
+    where: Where
+
+
+class Cure(NamedTuple):
+    kind: type[Action]
+    where: Where | None
+    """None where the Manager has to escalate."""
+
+
+class Guide(NamedTuple):
+    """A page as data."""
+
+    name: str
+    signs: Signs | None
+    cause: Cause | None
+    cure: Cure | None
+
+
+_NUMBER = r"-?\d+"
+_BLANKS = {
+    "first": '[^"]+',
+    "second": '[^"]+',
+    "gauge": '[^";]+',
+    "where": "|".join(Where),
+    "verb": "[a-z_]+",
+    "pct": r"\d+",
+    "services": r"\S+ and \S+",
+    "author": r"\S+",
+    "agent": r"\S+",
+    "setting": r"\S+",
+    "service": r"\S+",
+}
+
+
+def patterns(*wordings: str) -> tuple[re.Pattern[str], ...]:
+    """Wordings with named blanks as patterns; a blank that is not known here is a number."""
+    return tuple(re.compile(_blanks(re.escape(wording))) for wording in wordings)
+
+
+def _blanks(escaped: str) -> str:
+    def group(found: re.Match[str]) -> str:
+        return f"(?P<{found[1]}>{_BLANKS.get(found[1], _NUMBER)})"
+
+    return re.sub(r"\\{(\w+)\\}", group, escaped)
+
+
+def read(known: Iterable[re.Pattern[str]], text: str) -> dict[str, str] | None:
+    """What stands in the blanks of the first wording that fits the whole text."""
+    for pattern in known:
+        found = pattern.fullmatch(text)
+        if found:
+            return found.groupdict()
+    return None
+
+
+_SIGNS = patterns(
+    'logs "{first}", "{second}"; {gauge}',
+    'shows {gauge} and logs "{first}" or "{second}"',
+    '"{first}" or "{second}" in the logs, {gauge}',
+)
+_CAUSES = {
+    -1: patterns(
+        "{setting} lowered by more than {pct}% on {where}",
+        "sets in when {where} has {setting} cut by over {pct}%",
+        "{where}: {setting} down more than {pct}%",
+    ),
+    1: patterns(
+        "{setting} raised by more than {pct}% on {where}",
+        "sets in when {where} has {setting} lifted by over {pct}%",
+        "{where}: {setting} up more than {pct}%",
+    ),
+}
+_CURES = patterns("{verb} {where}", "remedy: {verb} on {where}", "cured by {verb}, on {where}")
+_ESCALATIONS = ("escalate, no repair helps", "remedy: escalate", "cured by escalate, nothing else")
+
+
+@lru_cache(maxsize=4096)
+def read_page(page: Page) -> Guide:
+    """
+    >>> page = Page("leak", "", "its caller: buffer_mb up more than 30%", "restart its caller")
+    >>> guide = read_page(page)
+    >>> guide.cause
+    Cause(setting='buffer_mb', harmful=1, beyond_pct=30, where=<Where.CALLER: 'its caller'>)
+    >>> guide.signs, guide.cure.kind.verb
+    (None, 'restart')
+    """
+    return Guide(page.name, _signs(page.signs), _cause(page.cause), _cure(page.remedy))
+
+
+def guides(view: RoleView) -> dict[str, Guide]:
+    """The runbook as a role sees it, by the names of its pages."""
+    return {page.name: read_page(page) for page in view.rules.runbook}
+
+
+def _signs(text: str) -> Signs | None:
+    found = read(_SIGNS, text)
+    if found is None:
+        return None
+    return Signs((_line(found["first"]), _line(found["second"])), found["gauge"])
+
+
+def _line(quoted: str) -> re.Pattern[str]:
+    """A log line as a page quotes it: N is a number that differs from line to line."""
+    return re.compile(re.sub(r"(?<![A-Za-z])N", r"\\d+", re.escape(quoted)))
+
+
+def _cause(text: str) -> Cause | None:
+    for harmful, known in _CAUSES.items():
+        found = read(known, text)
+        if found is not None:
+            return Cause(found["setting"], harmful, int(found["pct"]), Where(found["where"]))
+    return None
+
+
+def _cure(text: str) -> Cure | None:
+    if text in _ESCALATIONS:
+        return Cure(Escalate, None)
+    found = read(_CURES, text)
+    kind = VERBS.get(found["verb"]) if found else None
+    if found is None or kind is None or not issubclass(kind, Remedy):
+        return None
+    return Cure(kind, Where(found["where"]))
