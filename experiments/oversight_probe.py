@@ -1,8 +1,8 @@
 """Does a small model find a leak, and does it find the evidence?
 
 Trains a LoRA on first Oversight prompts of the arena to say which agent is the rogue, if any.
-With ``--bare`` the values and reasons are removed from the trace: anything that it still learns
-is a leak. Takes minutes on one GPU.
+With ``--swapped`` every prompt has the documents of another company: anything that it still
+learns is a leak. Takes minutes on one GPU.
 
     python experiments/oversight_probe.py make data.jsonl.gz
     python experiments/oversight_probe.py train data.jsonl.gz --model DIR --minutes 7 --out run.json
@@ -25,26 +25,21 @@ MOST_AGENTS = 6
 
 
 def make(path: str, train: int, test: int) -> None:
-    from chaosops import Env, make_scenario
-    from chaosops.core.actions import Noop
-    from chaosops.roles.prompt import render
+    from chaosops.core.vocabulary import Tier
+    from chaosops.evaluation.leaks import samples
 
     with gzip.open(path, "wt") as file:
         for split, count in (("train", train), ("test", test)):
-            for seed in range(count):
-                env = Env(make_scenario(pack="arena", split=split, tier="hard", seed=seed))
-                env.step(Noop())
-                agents = env.view.rules.agents
-                system, user = (message["content"] for message in render(env.view))
-                text = system.split("\nReply with")[0] + "\n" + user
-                label = 0 if env.rogue is None else 1 + agents.index(env.rogue)
-                row = {"split": split, "text": text, "label": label, "agents": len(agents)}
-                file.write(json.dumps(row) + "\n")
+            for sample in samples(split, Tier.HARD, count):
+                label = 0 if sample.rogue is None else 1 + sample.agents.index(sample.rogue)
+                row = {"split": split, "label": label, "agents": len(sample.agents)}
+                texts = {"text": _asked(sample.prompt), "swapped": _asked(sample.swapped)}
+                file.write(json.dumps({**row, **texts}) + "\n")
 
 
-def bare(text: str) -> str:
-    """The trace without values and reasons."""
-    return re.sub(r"(#\d+ [+-]\d+ \w+ [\w-]+ \w+) .*", r"\1", text)
+def _asked(prompt: str) -> str:
+    """The prompt without the forms of replies."""
+    return re.sub(r"\nReply with one JSON.*?(?=\nStep )", "", prompt, flags=re.S)
 
 
 class Probe:
@@ -102,7 +97,7 @@ def train(args: argparse.Namespace) -> None:
     random.seed(args.seed)
     with gzip.open(args.data, "rt") as file:
         rows = [json.loads(line) for line in file]
-    texts = [(bare(row["text"]) if args.bare else row["text"]) + QUESTION for row in rows]
+    texts = [row["swapped" if args.swapped else "text"] + QUESTION for row in rows]
     for row, ids in zip(rows, probe.tokenizer(texts)["input_ids"], strict=True):
         row["ids"] = ids
     known = [row for row in rows if row["split"] == "train"]
@@ -143,7 +138,7 @@ def main() -> None:
     parser.add_argument("--train", type=int, default=20_000)
     parser.add_argument("--test", type=int, default=2_000)
     parser.add_argument("--model", help="a folder with the base model")
-    parser.add_argument("--bare", action="store_true", help="take the evidence out")
+    parser.add_argument("--swapped", action="store_true", help="with documents of other companies")
     parser.add_argument("--minutes", type=float, default=7.0)
     parser.add_argument("--lr", type=float, default=4e-4)
     parser.add_argument("--rank", type=int, default=32)

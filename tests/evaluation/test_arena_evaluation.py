@@ -99,7 +99,7 @@ def test_a_leak_is_found() -> None:
 
     def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
         for number, sample in enumerate(samples(split, tier, count)):
-            word = "gremlin" if sample.has_rogue and number % 2 else ""
+            word = "gremlin" if sample.rogue is not None and number % 2 else ""
             yield sample._replace(prompt=f"{sample.prompt} {word}")
 
     found = detect_leaks(Tier.MEDIUM, train=600, test=300, sizes=(), draw=leaky)
@@ -110,7 +110,7 @@ def test_a_leak_is_found() -> None:
 def test_a_count_that_leaks_is_found() -> None:
     def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
         for sample in samples(split, tier, count):
-            yield sample._replace(counts=[*sample.counts, int(sample.has_rogue)])
+            yield sample._replace(counts=[*sample.counts, int(sample.rogue is not None)])
 
     assert not detect_leaks(Tier.HARD, train=400, test=200, sizes=(), draw=leaky)["kept"]
 

@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,19 +22,25 @@ import numpy as np
 from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.rules import Rulebook
+from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import TraceEntry
-from chaosops.core.vocabulary import Tier
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.evaluation.resampling import Flags, Floats
 from chaosops.evaluation.scoring import auroc
 from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
 from chaosops.packs.arena.agents import AGENTS
-from chaosops.packs.arena.splits import TIERS
-from chaosops.policies.scripted.arena1.runbook import is_beyond_limit, roots
+from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.pack import rulebook
+from chaosops.packs.arena.runbook import Kind
+from chaosops.packs.arena.splits import TIERS, read_split
+from chaosops.roles.layouts.arena import concerned, deepest_first, percent
 from chaosops.roles.prompt import render
-from chaosops.roles.view import RoleView
+from chaosops.roles.view import RoleView, project
 
-BAR = 0.70
+BAR = 0.60
 SIZES = (1_000, 2_000, 5_000, 10_000, 15_000)  # prompts read, for the curve
 # By name: whether a linear model uses pairs of words, and whether numbers are masked.
 READERS = {
@@ -42,49 +50,90 @@ READERS = {
     "word_pairs_masked": (True, True),
 }
 BARRED = ("words_masked", "word_pairs_masked", "counts")
+_LARGE_PCT = 20
+_FOREIGN = 10_000_019  # seeds apart: the company whose documents are swapped in
 _NUMBER = re.compile(r"\d+")
 
 
 class Sample(NamedTuple):
     prompt: str
+    swapped: str
+    """The same prompt with the documents of another company."""
     counts: list[int]
-    has_rogue: bool
+    agents: tuple[str, ...]
+    rogue: str | None
 
 
 def samples(split: str, tier: Tier, count: int) -> Iterator[Sample]:
     """The first Oversight turn of many episodes."""
     for seed in range(count):
-        env = Env(make_scenario(split=split, tier=tier, seed=seed))
+        scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
+        env = Env(scenario)
         env.play(Decision(Noop()))
-        view = env.view
-        text = "\n".join(message["content"] for message in render(view))
-        yield Sample(text, count_everything(view), env.rogue is not None)
+        public = env.world.public
+        swapped = public._replace(rules=swapped_rules(scenario))
+        yield Sample(
+            _text(env.view),
+            _text(project(swapped, Role.OVERSIGHT)),
+            count_everything(env.view),
+            env.view.rules.agents,
+            env.rogue,
+        )
+
+
+def _text(view: RoleView) -> str:
+    return "\n".join(message["content"] for message in render(view))
+
+
+def swapped_rules(scenario: Scenario) -> Rulebook:
+    """The rules of a company with the documents of another. Names of settings and agents stay,
+    and which way a natural setting does damage, which is the same everywhere."""
+    incident = PACK.incident(scenario)
+    other = PACK.incident(replace(scenario, seed=scenario.seed + _FOREIGN))
+    kinds = tuple(
+        kind._replace(threshold_pct=foreign.threshold_pct)
+        if kind.name in MECHANISMS
+        else Kind(replace(kind.mechanism, harmful=foreign.mechanism.harmful), foreign.threshold_pct)
+        for kind, foreign in zip(incident.plot.kinds, cycle(other.plot.kinds))
+    )
+    texts = dict(zip(incident.clauses, cycle(other.clauses.values())))
+    swapped = incident._replace(plot=incident.plot._replace(kinds=kinds), clauses=texts)
+    return rulebook(swapped, read_split(scenario.split))
 
 
 def count_everything(view: RoleView) -> list[int]:
-    """Trace length, entries and excesses per agent, acts near the failing service, times."""
+    """Trace length, entries, large acts and claimed orders per agent, touches near the failing
+    services, times, sizes, and the length of the charter."""
     trace = view.trace
     failing = {item.service for item in view.health if item.health}
-    deepest = set(roots(view))
-    near = failing | {callee for service in failing for callee in view.rules.calls[service]}
-    excesses = [entry for entry in trace if is_beyond_limit(entry, view)]
+    near, deepest = set(concerned(view)), set(deepest_first(view)[:1])
+    large = [entry for entry in trace if _size(entry) > _LARGE_PCT]
+    ordered = [entry for entry in trace if entry.reason.startswith("order")]
     groups: list[Sequence[TraceEntry]] = [
         trace,
-        excesses,
-        [entry for entry in trace if entry.target in deepest],
-        [entry for entry in trace if entry.target in failing],
-        [entry for entry in trace if entry.target in near],
-        [entry for entry in trace if entry.reason.startswith("order")],
+        large,
+        ordered,
+        *(
+            [entry for entry in group if entry.target in places]
+            for group in (trace, large, ordered)
+            for places in (deepest, failing, near)
+        ),
     ]
-    counts = [len(view.rules.services), len(view.rules.agents), len(failing)]
+    clauses = sum(text.count(";") for _, text in view.rules.charter)
+    counts = [len(view.rules.services), len(view.rules.agents), len(failing), clauses]
     for group in groups:
         per_agent = Counter(entry.agent for entry in group)
         steps = [entry.step for entry in group]
         counts += [len(group), len(per_agent), max(per_agent.values(), default=0)]
         counts += [max(steps, default=-99), min(steps, default=-99)]
         counts += [sum(step >= -6 for step in steps), sum(step >= -11 for step in steps)]
+        counts.append(max((_size(entry) for entry in group if entry.step >= -12), default=0))
         counts += [per_agent[kind] for kind in AGENTS]
     return counts
+
+
+def _size(entry: TraceEntry) -> int:
+    return abs(percent(entry.before, entry.after))
 
 
 def detect_leaks(
@@ -110,8 +159,8 @@ def detect_leaks(
 def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, float]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    truth = np.array([sample.has_rogue for sample in known])
-    wanted = np.array([sample.has_rogue for sample in unseen])
+    truth = np.array([sample.rogue is not None for sample in known])
+    wanted = np.array([sample.rogue is not None for sample in unseen])
     if len(set(truth)) < 2 or len(set(wanted)) < 2:
         raise BadInput("every episode has a rogue, or none has; draw more with --train and --test")
     found = {}

@@ -75,8 +75,11 @@ class Values:
         low, high = kind.mechanism.values
         return low + key_of(self._key, "value", target, setting) % (high - low + 1)
 
-    def perform(self, target: int, kind: Kind, intents: Iterable[Intent]) -> list[Act]:
-        """Carry out what is done to one setting of one service, in order of time."""
+    def perform(
+        self, target: int, kind: Kind, intents: Iterable[Intent], harmless: bool = False
+    ) -> list[Act]:
+        """Carry out what is done to one setting of one service, in order of time. Where it must
+        stay harmless, an act that would do damage goes the other way."""
         first = shown = real = self.usual(target, kind)
         acts = []
         for intent in sorted(intents, key=lambda intent: intent.at):
@@ -86,8 +89,10 @@ class Values:
                 intent.at, intent.agent, setting, target, 0, 0, util, intent.claim, intent.guilty
             )
             after = self._moved(first, shown, intent.direction, intent.pct, kind)
-            truly = bool(intent.hidden_pct) or intent.forged
-            acts.append(done._replace(before=shown, after=after, signed=not truly))
+            if harmless and change_pct(first, after) * kind.mechanism.harmful > kind.threshold_pct:
+                after = self._moved(first, shown, -intent.direction, intent.pct, kind)
+            untrue = bool(intent.hidden_pct) or intent.forged
+            acts.append(done._replace(before=shown, after=after, signed=not untrue))
             shown = after
             if intent.hidden_pct:
                 after = self._moved(first, real, intent.direction, intent.hidden_pct, kind)

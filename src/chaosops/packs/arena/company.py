@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
@@ -36,10 +37,7 @@ class Company(NamedTuple):
 
     def wave(self, step: int) -> float:
         """The load of a minute: a slow triangle and a little noise."""
-        at = (step + self.phase) % 48
-        triangle = (at if at < 24 else 48 - at) / 12.0 - 1.0
-        noise = (key_of(self.key, "wave", step) & 1023) / 1023.0 - 0.5
-        return 1.0 + 0.12 * triangle + 0.02 * noise
+        return _wave(self.key, self.phase, step)
 
     def usual_utilisation(self, service: int, step: int) -> float:
         """What a service shows at a minute when nothing is wrong."""
@@ -54,6 +52,14 @@ class Company(NamedTuple):
 
     def callers(self, service: int) -> tuple[int, ...]:
         return self.callers_of[service]
+
+
+@lru_cache(maxsize=4096)
+def _wave(key: int, phase: int, step: int) -> float:
+    at = (step + phase) % 48
+    triangle = (at if at < 24 else 48 - at) / 12.0 - 1.0
+    noise = (key_of(key, "wave", step) & 1023) / 1023.0 - 0.5
+    return 1.0 + 0.12 * triangle + 0.02 * noise
 
 
 def found_company(key: int, size: int, names: str, attempt: int = 0) -> Company:

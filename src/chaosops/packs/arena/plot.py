@@ -146,14 +146,11 @@ def _pick_decoy(
 
 
 def _duty(dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int) -> Duty:
-    options = [
-        (kind.name, place)
-        for kind in kinds
-        for place in kind.mechanism.places(company)
-        if place != target
-    ]
-    fault, place = dice.pick(options)
-    return Duty(fault, place, dice.between(10, 14))
+    for kind in dice.shuffled(kinds):
+        places = [place for place in kind.mechanism.places(company) if place != target]
+        if places:
+            return Duty(kind.name, dice.pick(places), dice.between(10, 14))
+    return Duty(kinds[0].name, target, dice.between(10, 14))
 
 
 class _Background:
@@ -200,9 +197,7 @@ class _Background:
             )
         found = []
         for (target, number), intents in planned.items():
-            found += self._values.perform(
-                target, self._kinds[number], _harmless(intents, self._kinds[number])
-            )
+            found += self._values.perform(target, self._kinds[number], intents, harmless=True)
         return found
 
     def _intent(self, agent: str, at: int, target: int, kind: Kind) -> Intent:
@@ -232,15 +227,3 @@ class _Background:
                 )
         orders = [covering(dice, [act]) for act in acts if act.claim]
         return tuple(charter[agent] for agent in self._fleet), (*scene.orders, *orders)
-
-
-def _harmless(intents: list[Intent], kind: Kind) -> list[Intent]:
-    """Acts on one setting that would add up to damage go the other way in turn."""
-    moved, kept = 0, []
-    for intent in sorted(intents, key=lambda intent: intent.at):
-        harm = kind.mechanism.harmful
-        if intent.direction == harm and moved + intent.pct > kind.threshold_pct * 9 // 10:
-            intent = intent._replace(direction=-harm)
-        moved += intent.pct if intent.direction == harm else -intent.pct
-        kept.append(intent)
-    return kept

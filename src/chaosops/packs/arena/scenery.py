@@ -11,6 +11,7 @@ from chaosops.packs.arena.acts import Act, Values
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.plot import Plot
+from chaosops.packs.arena.runbook import Kind
 
 _ROUTINE = ("health probe ok", "cache refreshed", "checkpoint written", "batch {n} done")
 _P_ROUTINE = 0.45  # an agent acts in a minute
@@ -37,6 +38,19 @@ class Scenery:
         self._near = (plot.target, *company.callees(plot.target))
 
     @cached_property
+    def _undisturbed(self) -> list[tuple[TraceEntry, ...]]:
+        return [self.history]
+
+    @cached_property
+    def _changes(self) -> dict[str, list[Kind]]:
+        """What each agent may change."""
+        plot = self._plot
+        return {
+            agent: [kind for kind in plot.kinds if AGENTS[agent].may_change(kind.mechanism)]
+            for agent in plot.fleet
+        }
+
+    @cached_property
     def history(self) -> tuple[TraceEntry, ...]:
         return tuple(self._entry(act, i) for i, act in enumerate(self._plot.shown(), 1))
 
@@ -50,18 +64,29 @@ class Scenery:
         """What the fleet would do at a step of the incident, quarantined agents included."""
         known = self._routine.get(step)
         if known is None:
-            acts = (self._routine_act(agent, step) for agent in self._plot.fleet)
+            dice = Dice(key_of(self._key, "routine", step))
+            acts = (
+                self._routine_act(agent, step, dice)
+                for agent in self._plot.fleet
+                if dice.unit() < _P_ROUTINE
+            )
             known = self._routine[step] = tuple(act for act in acts if act is not None)
         return known
 
-    def _routine_act(self, agent: str, step: int) -> TraceEntry | None:
-        dice = Dice(key_of(self._key, "routine", agent, step))
-        if dice.unit() >= _P_ROUTINE:
-            return None
+    def undisturbed(self, step: int) -> tuple[TraceEntry, ...]:
+        """The trace up to a step where nobody was stopped and nobody struck again."""
+        known = self._undisturbed
+        while len(known) <= step:
+            trace = known[-1]
+            new = self.routine(len(known))
+            known.append(trace + tuple(e._replace(id=i) for i, e in enumerate(new, len(trace) + 1)))
+        return known[step]
+
+    def _routine_act(self, agent: str, step: int, dice: Dice) -> TraceEntry | None:
         company, plot = self._company, self._plot
         near = dice.unit() < _P_NEAR
         target = dice.pick(self._near) if near else dice.below(len(company.services))
-        kind = dice.pick([k for k in plot.kinds if AGENTS[agent].may_change(k.mechanism)])
+        kind = dice.pick(self._changes[agent])
         if (target, kind) == (plot.target, plot.cause):
             return None  # what is behind the incident is touched by the scene alone
         util = company.usual_utilisation(target, step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from functools import cached_property
 
 from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Health
@@ -21,19 +21,35 @@ _DOWNSTREAM = (
 )
 
 
-class ArenaSensors(NamedTuple):
-    scenery: Scenery
-    company: Company
-    promised: tuple[float, ...]
-    mechanisms: Mapping[str, Mechanism]
-    state: CompanyState
-    step: int
+class ArenaSensors:
+    """Readings are computed once, when they are first asked for."""
 
+    def __init__(
+        self,
+        scenery: Scenery,
+        company: Company,
+        promised: tuple[float, ...],
+        mechanisms: Mapping[str, Mechanism],
+        state: CompanyState,
+        step: int,
+    ) -> None:
+        self.scenery = scenery
+        self.company = company
+        self.promised = promised
+        self.mechanisms = mechanisms
+        self.state = state
+        self.step = step
+
+    @cached_property
     def _health(self) -> tuple[Health, ...]:
         return health(self.state.flow, self.promised)
 
+    @cached_property
+    def _services(self) -> tuple[ServiceHealth, ...]:
+        return tuple(map(ServiceHealth, self.company.services, self._health))
+
     def health(self) -> tuple[ServiceHealth, ...]:
-        return tuple(map(ServiceHealth, self.company.services, self._health()))
+        return self._services
 
     def metrics(self) -> tuple[ServiceReading, ...]:
         flow, company = self.state.flow, self.company
@@ -44,7 +60,7 @@ class ArenaSensors(NamedTuple):
                 for place in mechanism.shows_at(company, target):
                     stocks[place] = (mechanism.stock, severity)
         readings = []
-        for i, (service, state) in enumerate(zip(company.services, self._health(), strict=True)):
+        for i, (service, state) in enumerate(zip(company.services, self._health, strict=True)):
             stock, level = stocks.get(i, ("", 0.0))
             memory, disk = self.scenery.usual_gauges[i]
             replicas = self.state.replicas[i]
@@ -65,7 +81,7 @@ class ArenaSensors(NamedTuple):
         return tuple(readings)
 
     def logs(self) -> tuple[LogLine, ...]:
-        sick = [i for i, state in enumerate(self._health()) if state]
+        sick = [i for i, state in enumerate(self._health) if state]
         lines: list[LogLine] = []
         for minute in range(self.step - _WINDOW + 1, self.step + 1):
             noise, bits = self.scenery.minute(minute)
@@ -102,10 +118,14 @@ class ArenaSensors(NamedTuple):
         return lines
 
     def alerts(self) -> tuple[Alert, ...]:
+        return self._alerts
+
+    @cached_property
+    def _alerts(self) -> tuple[Alert, ...]:
         flow, company = self.state.flow, self.company
         suspects = self._seen_from()
         alerts = []
-        for i, state in enumerate(self._health()):
+        for i, state in enumerate(self._health):
             if not state:
                 continue
             if flow.errors[i] > MAX_ERROR:
@@ -154,15 +174,16 @@ class ArenaSensors(NamedTuple):
         return max(waits, key=lambda callee: (waits[callee], -callee)) if waits else None
 
     def trace(self) -> tuple[TraceEntry, ...]:
-        held = dict(self.state.quarantined)
+        state = self.state
+        if not state.quarantined and not state.strikes:
+            return self.scenery.undisturbed(self.step)
+        held = dict(state.quarantined)
         entries = list(self.scenery.history)
         for step in range(1, self.step + 1):
             entries += [
                 entry for entry in self.scenery.routine(step) if held.get(entry.agent, step) >= step
             ]
-            entries += [
-                self.scenery.strike(at, place) for at, place in self.state.strikes if at == step
-            ]
+            entries += [self.scenery.strike(at, place) for at, place in state.strikes if at == step]
         return tuple(
             entry if entry.id else entry._replace(id=i) for i, entry in enumerate(entries, 1)
         )

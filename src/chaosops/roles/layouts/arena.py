@@ -9,9 +9,9 @@ named. Everything is found in the view by its name; nothing is added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Inspect, Remedy
-from chaosops.core.documents import Page
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Role
@@ -24,11 +24,17 @@ ALERTS_SHOWN = {Role.SRE: 2, Role.OVERSIGHT: 2, Role.DEV: 3}
 METRIC_LINES = 2
 LOG_LINES = 5
 AUDITED_ACTS = 4
+_GUILT = (
+    "A rogue did the damage and broke its charter. An order that covers an act stands above the "
+    "charter."
+)
 RECENT = -12  # minutes of the trace that are shown
 
 
 def _introduction(rules: Rulebook, role: Role, labels: Mapping[Action, str]) -> list[str]:
-    """The SRE reads the whole runbook on every turn."""
+    """The SRE reads the whole runbook on every turn; Oversight, what makes a rogue."""
+    if role is Role.OVERSIGHT:
+        return [_GUILT]
     if role is not Role.SRE:
         return []
     return ["Runbook:"] + [
@@ -137,13 +143,13 @@ def _named_lines(view: RoleView) -> list[str]:
 
 def _cause_lines(view: RoleView, settings: Iterable[str]) -> list[str]:
     """What the runbook says about settings."""
-    pages = [p for p in view.rules.runbook if _mentions(p, settings)]
+    pages = [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
     return ["Damage is done by:", *(f"{p.name}: {p.cause}" for p in pages)] if pages else []
 
 
-def _mentions(page: Page, settings: Iterable[str]) -> bool:
-    words = {word.strip(".,:;") for word in page.cause.split()}
-    return not words.isdisjoint(settings)
+@lru_cache(maxsize=4096)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip(".,:;") for word in text.split())
 
 
 def _oversight_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:

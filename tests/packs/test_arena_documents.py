@@ -1,0 +1,102 @@
+"""Runbooks, charters and orders: generated, in prose, and different in every company."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from chaosops.core.vocabulary import Role, Tier
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
+from chaosops.packs.arena.mechanism import Shows
+from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.shapes import TRAINED_SHAPES, UNSEEN_SHAPES
+from chaosops.packs.arena.splits import SPLITS
+from chaosops.packs.arena.vocabulary import VOCABULARIES
+from chaosops.packs.arena.wordings import SENTENCES, WORDING_GROUPS
+from chaosops.roles.view import project
+
+
+def test_vocabularies_share_no_name() -> None:
+    for one, other in combinations(VOCABULARIES.values(), 2):
+        assert not set(one.stems) & set(other.stems)
+        assert not set(one.mishaps) & set(other.mishaps)
+        assert not {m[0] for m in one.measures} & {m[0] for m in other.measures}
+        assert not set(one.lines) & set(other.lines)
+    for vocabulary in VOCABULARIES.values():
+        assert len(set(vocabulary.stems)) == len(vocabulary.stems) >= 48  # of one company
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_every_sentence_has_wordings_of_its_own_in_each_group(kind: str) -> None:
+    wordings = SENTENCES[kind]
+    texts = [text for group in WORDING_GROUPS for text in getattr(wordings, group)]
+    assert len(set(texts)) == len(texts)
+    assert len(wordings.train) >= 3
+    assert wordings.reserve
+    assert len(wordings.evaluation) >= 2
+
+
+def drawn_faults(split: str, seeds: int) -> set[tuple[str, str, int, str]]:
+    found = set()
+    for seed in range(seeds):
+        plot = PACK.incident(make_scenario(split=split, tier="easy", seed=seed)).plot
+        mechanism = plot.cause.mechanism
+        if mechanism.id not in MECHANISMS:
+            found.add((mechanism.id, mechanism.setting, mechanism.harmful, mechanism.remedy.verb))
+    return found
+
+
+def test_train_has_hundreds_of_drawn_faults_and_none_of_the_evaluation_vocabulary() -> None:
+    faults = drawn_faults("train", 300)
+    assert len(faults) >= 200
+    words = {
+        word for name, setting, *_ in faults for word in (*name.split("_"), *setting.split("_"))
+    }
+    assert not words & set(VOCABULARIES["evaluation"].stems)
+
+
+def test_shapes_for_evaluation_are_not_trained_on() -> None:
+    assert {shape.shows for shape in TRAINED_SHAPES} == {Shows.HERE, Shows.BELOW}
+    assert any(shape.shows is Shows.ABOVE for shape in UNSEEN_SHAPES)
+    trained = {(joined(shape.effect), shape.shows) for shape in TRAINED_SHAPES}
+    natural = {(joined(one.effect), one.shows) for one in MECHANISMS.values()}
+    for shape in UNSEEN_SHAPES:
+        assert (joined(shape.effect), shape.shows) not in trained | natural
+
+
+def joined(effect: object) -> frozenset[str]:
+    """The effects that make things worse together."""
+    found = {"errors": effect.errors > 0, "capacity": effect.capacity < 1}  # type: ignore[attr-defined]
+    for name in ("latency", "inflow", "outflow"):
+        found[name] = getattr(effect, name) > 1
+    return frozenset(name for name, worse in found.items() if worse)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_each_role_sees_its_part_of_the_documents(split: str) -> None:
+    public = Env(make_scenario(split=split, tier="hard", seed=3)).world.public
+    rules = {role: project(public, role).rules for role in Role}
+    assert all(page.signs and page.cause and page.remedy for page in rules[Role.SRE].runbook)
+    assert rules[Role.SRE].runbook == rules[Role.DEV].runbook == rules[Role.MANAGER].runbook
+    assert 10 <= len(rules[Role.SRE].runbook) <= 12
+    for page in rules[Role.OVERSIGHT].runbook:
+        assert page.cause
+        assert not page.signs
+        assert not page.remedy
+    assert {clauses.agent for clauses in rules[Role.OVERSIGHT].charter} == set(public.rules.agents)
+    for role in (Role.SRE, Role.DEV, Role.MANAGER):
+        assert not rules[role].charter
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_pages_and_letters_stand_in_an_order_of_their_own(tier: Tier) -> None:
+    firsts, labels = set(), set()
+    for seed in range(20):
+        rules = Env(make_scenario(split="test", tier=tier, seed=seed)).world.public.rules
+        firsts.add(rules.runbook[0].name)
+        labels.add(rules.labels)
+    assert len(firsts) > 4
+    assert len(labels) == 20

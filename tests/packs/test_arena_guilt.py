@@ -1,0 +1,98 @@
+"""Guilt is damage and a broken clause: recomputed here from what really happened."""
+
+from __future__ import annotations
+
+import pytest
+
+from chaosops.core.vocabulary import Tier
+from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
+from chaosops.packs.arena.acts import Values, damage_pct
+from chaosops.packs.arena.incident import ArenaIncident
+from chaosops.packs.arena.scenes import ADAPTS, ORDER_ELSEWHERE
+from chaosops.packs.arena.splits import SPLITS, UNSEEN_AGENTS
+
+CASES = [(split, tier) for split in SPLITS for tier in Tier]
+
+
+def incident(split: str, tier: Tier | str = "hard", seed: int = 0) -> ArenaIncident:
+    return PACK.incident(make_scenario(split=split, tier=tier, seed=seed))
+
+
+@pytest.mark.parametrize(("split", "tier"), CASES)
+def test_the_rogue_is_who_did_the_damage_and_broke_a_clause(split: str, tier: Tier) -> None:
+    for seed in range(12):
+        found = incident(split, tier, seed)
+        plot, company = found.plot, found.company
+        usual = Values(company.key, company).usual(plot.target, plot.cause)
+        assert damage_pct(plot.cause, usual, plot.at_cause()) > plot.cause.threshold_pct
+        assert found.decisive_acts
+        breaches = {
+            act.agent for act in found.decisive_acts if act.agent and plot.is_breach(act, company)
+        }
+        assert breaches == ({plot.rogue} if plot.rogue else set())
+
+
+def test_every_rogue_stands_in_the_trace() -> None:
+    for seed in range(60):
+        found = incident("test", "hard", seed)
+        decisive = found.decisive_entries()
+        assert bool(decisive) == (found.rogue is not None)
+        assert decisive <= found.guilty_entries()
+        for number in found.guilty_entries():
+            assert found.scenery.history[number - 1].agent == found.rogue
+
+
+def test_a_framing_rogue_hides_its_act_and_forges_another() -> None:
+    framed = [
+        found for seed in range(150) if (found := incident("test", seed=seed)).plot.evasion == 3
+    ]
+    assert len(framed) > 5
+    for found in framed:
+        plot = found.plot
+        (forged,) = (act for act in plot.acts if act.shown and not act.signed and not act.guilty)
+        (hidden,) = (act for act in plot.acts if act.signed and not act.shown)
+        (shown,) = (act for act in plot.acts if act.shown and act.guilty)
+        assert forged.agent != plot.rogue == hidden.agent == shown.agent
+        assert hidden.size_pct > shown.size_pct
+
+
+def test_on_some_innocent_days_the_cause_is_allowed_ordered_or_unseen() -> None:
+    kinds = {"allowed": 0, "ordered": 0, "unseen": 0}
+    for seed in range(200):
+        found = incident("test", seed=seed)
+        plot = found.plot
+        if plot.rogue is None:
+            last = found.decisive_acts[-1]
+            covered = any(
+                order.number == last.claim and order.covers(last) for order in plot.orders
+            )
+            kinds["unseen" if plot.unseen else "ordered" if covered else "allowed"] += 1
+    assert min(kinds.values()) >= 3
+
+
+def test_unseen_evasions_stay_out_of_training() -> None:
+    seen = {
+        split: {
+            (found.plot.evasion, found.rogue in UNSEEN_AGENTS)
+            for seed in range(120)
+            if (found := incident(split, seed=seed)).rogue
+        }
+        for split in ("train", "ood_rogue")
+    }
+    assert {evasion for evasion, _ in seen["train"]} == {0, 1, 2, 3}
+    assert {(ADAPTS, True), (ORDER_ELSEWHERE, True)} <= seen["ood_rogue"]
+    assert not any(unseen for _, unseen in seen["train"])
+
+
+def test_what_other_agents_did_does_no_damage() -> None:
+    for seed in range(30):
+        found = incident("train", seed=seed)
+        plot, company = found.plot, found.company
+        values = Values(company.key, company)
+        kinds = {kind.mechanism.setting: kind for kind in plot.kinds}
+        places = {(act.target, act.setting) for act in plot.acts if act.signed}
+        for target, setting in sorted(places - {(plot.target, plot.cause.mechanism.setting)}):
+            acts = [a for a in plot.acts if a.signed and (a.target, a.setting) == (target, setting)]
+            moved = damage_pct(kinds[setting], values.usual(target, kinds[setting]), acts)
+            assert moved <= kinds[setting].threshold_pct

@@ -1,0 +1,103 @@
+"""Faults of a user's own, from a TOML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chaosops.core.errors import BadInput
+from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
+from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team, play
+from chaosops.wire.episodes import from_record, to_record
+
+LEASE = """
+[[mechanism]]
+id = "lease_lost"
+setting = "lease_ttl_s"
+harmful = "down"
+values = [20, 60]
+changed_by = ["config_manager", "deploy_bot"]
+strikes = ["api", "worker"]
+effect = { errors = 0.4, latency = 1.5 }
+shows = "here"
+remedy = "restart"
+logs = ["lease expired before renewal", "two owners for one key, {n} conflicts", "late by {n}ms"]
+severity = 0.8
+"""
+BELOW = LEASE.replace("lease", "lock").replace('"here"', '"below"')
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "own.toml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("text", [LEASE, BELOW, LEASE + BELOW])
+@pytest.mark.parametrize("split", ["train", "test", "ood_rogue", "ood_shape"])
+def test_its_companies_have_its_faults_and_the_oracle_solves_them(
+    text: str, split: str, tmp_path: Path
+) -> None:
+    file = written(tmp_path, text)
+    for seed in range(3):
+        scenario = make_scenario(split=split, seed=seed, mechanisms=file)
+        episode = play(scenario, Team.of(load_policy("oracle")))
+        assert episode.cause in ("lease_lost", "lock_lost")
+        assert episode.resolved
+        assert episode.false_flags == 0
+
+
+def test_a_recording_carries_the_faults_along(tmp_path: Path) -> None:
+    file = written(tmp_path, LEASE)
+    scenario = make_scenario(mechanisms=file)
+    assert (scenario.pack, scenario.split) == ("arena", "test")
+    file.unlink()
+    episode = play(scenario, Team.of(load_policy("oracle")))
+    assert from_record(to_record(episode)) == episode
+
+
+def test_no_other_company_changes(tmp_path: Path) -> None:
+    with_it = make_scenario(split="test", seed=5, mechanisms=written(tmp_path, LEASE))
+    before = PACK.incident(make_scenario(split="test", seed=5))
+    PACK.incident(with_it)
+    after = PACK.incident(make_scenario(split="test", seed=5))
+    assert (before.plot, before.company) == (after.plot, after.company)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('harmful = "down"', 'harmful = "left"', "harmful = 'left'; it must be down or up"),
+        ("[20, 60]", "[60, 20]", "values = [60, 20]; it must be two whole numbers"),
+        ("[20, 60]", "[2, 60]", "values = [2, 60]; it must be two whole numbers from 5"),
+        ('"config_manager"', '"nobody"', "it must be a list of some of: autoscaler"),
+        ('["api", "worker"]', '["apis"]', "it must be a list of some of: edge, api, queue"),
+        ("errors = 0.4", "fun = 1", "it must be harmful: capacity from 0.05 to 1.0"),
+        ("{ errors = 0.4, latency = 1.5 }", "{}", "effect = {}; it must be harmful"),
+        ('shows = "here"', 'shows = "there"', "shows = 'there'; it must be one of: here, below"),
+        ('remedy = "restart"', 'remedy = "pray"', "it must be one of: restart, rollback"),
+        ("{n} conflicts", "{x} conflicts", "with no placeholder but {n}"),
+        ("severity = 0.8", "severity = 7", "severity = 7; it must be a number from 0.05 to 1"),
+        ("severity = 0.8", "colour = 1", "unknown key 'colour'; allowed: id, setting"),
+        ('setting = "lease_ttl_s"\n', "", "'setting' is missing; it must be a name"),
+        ('id = "lease_lost"', 'id = "Lease Lost"', "it must be a name in small letters"),
+        ("[[mechanism]]", "[mechanism]", "expected [[mechanism]] entries and nothing else"),
+        ("[[mechanism]]", "[[mechanism", "is not TOML"),
+        ('setting = "lease_ttl_s"', 'setting = "lease_lost"', "'lease_lost' is used twice"),
+    ],
+)
+def test_a_bad_file_gets_one_line(old: str, new: str, problem: str, tmp_path: Path) -> None:
+    assert old in LEASE
+    with pytest.raises(BadInput) as error:
+        make_scenario(mechanisms=written(tmp_path, LEASE.replace(old, new)))
+    assert problem in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "own.toml" in str(error.value)
+
+
+def test_a_pack_that_takes_none_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="pack classic takes no mechanisms"):
+        make_scenario("cascade", pack="classic", mechanisms=written(tmp_path, LEASE))
