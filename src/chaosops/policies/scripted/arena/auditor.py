@@ -21,8 +21,8 @@ from chaosops.policies.chat import flagged_agents
 from chaosops.policies.scripted.arena import heuristic
 from chaosops.policies.scripted.arena.acts import clarity
 from chaosops.policies.scripted.arena.case import Case, build_case
-from chaosops.policies.scripted.arena.heuristic import believed, place_to_repair, repairs, tell
 from chaosops.policies.scripted.arena.matching import matches
+from chaosops.policies.scripted.arena.talk import believed, place_to_repair, repairs, tell
 from chaosops.roles.view import RoleView
 
 dev = heuristic.dev

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.telemetry import AuditReport, Inspection, TraceEntry
-from chaosops.policies.scripted.arena.acts import Damage, damages, strikes
-from chaosops.policies.scripted.arena.charter import Act, breaks, covers, shown, signed
-from chaosops.policies.scripted.arena.heuristic import CLAIM, cited_util
+from chaosops.policies.scripted.arena.acts import Damage, damages, repeated
+from chaosops.policies.scripted.arena.charter import (
+    CLAIM,
+    Act,
+    breaks,
+    cited_util,
+    covers,
+    shown,
+    signed,
+)
 from chaosops.roles.view import RoleView
 
 # How likely an agent is the rogue, as long as something has not been looked at.
@@ -45,8 +52,7 @@ class _Files(NamedTuple):
         nobody has looked at is believed."""
         act = shown(entry)
         if entry.agent in self.audits:
-            same = (one for one in self.audits[entry.agent].acts)
-            found = [signed(entry.agent, one) for one in same]
+            found = [signed(entry.agent, one) for one in self.audits[entry.agent].acts]
             return next((one for one in found if _is_at(one, act)), None)
         if self.look is None:
             return act
@@ -91,10 +97,9 @@ def build_case(view: RoleView) -> Case | None:
 
 
 def _charges(damage: Damage, files: _Files) -> list[Charge]:
-    again = {strike.agent for strike in strikes(files.view)}
+    again = repeated(files.view)
     if again:
-        done = [entry for entry in damage.entries if entry.agent in again]
-        return [Charge(entry.agent, _GUILTY, entry.id) for entry in done]
+        return [Charge(entry.agent, _GUILTY, entry.id) for entry in again]
     entries = damage.entries
     real = {entry: act for entry in entries if (act := files.real(entry)) is not None}
     decisive = damage.decisive(list(real.values()))
