@@ -6,6 +6,7 @@ A pack is a folder here with a ``PACK``, an instance of ``Pack`` in ``world/inci
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def recorded_pack(name: str, version: str) -> str:
     if version and load_pack(name).version != version:
         raise BadInput(f"pack {name} is of version {load_pack(name).version}, not {version}")
     return name
+
+
+def generated_packs(names: Iterable[str]) -> list[str]:
+    """Those of some packs that generate their incidents."""
+    return [name for name in names if name in PACKS and load_pack(name).splits]
 
 
 def splits() -> dict[str, str]:
