@@ -79,9 +79,16 @@ def training_splits() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def require_trainable(split: str) -> None:
+def require_trainable(split: str, pack: str | None = None) -> None:
     """Raise an error if a split is for evaluation. Trainers call this before they draw."""
-    if split != load_pack(_pack_of(split)).training_split:
+    loaded = load_pack(_pack_of(split) if pack is None else pack)
+    if not loaded.splits:
+        raise BadInput(
+            f"pack {pack} has no splits to train on; allowed: {', '.join(generated_packs(PACKS))}"
+        )
+    if split not in loaded.splits:
+        raise UnknownName("split", split, loaded.splits)
+    if split != loaded.training_split:
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
             f"allowed: {', '.join(training_splits())}"
