@@ -26,10 +26,9 @@ def read_trained_on(adapter: Path | None) -> Packs | None:
     if path is None or not path.is_file():
         return None
     packs = read_object(path, "packs of the adapter").get("packs")
-    named = isinstance(packs, dict) and packs
-    if not named or not all(isinstance(version, str) for version in packs.values()):
+    if not isinstance(packs, dict) or not packs or not all(type(v) is str for v in packs.values()):
         raise BadInput(f'{path} names no packs; expected {{"packs": {{"NAME": "VERSION"}}}}')
-    return dict(packs)
+    return packs
 
 
 def write_trained_on(adapter: Path, packs: Packs) -> None:
