@@ -24,6 +24,7 @@ from chaosops.report.transcript import (
     scenario_line,
     steps_with,
 )
+from chaosops.wire.ending import explanation
 
 _LOUD = ("rogue_flagged", "resolved", "false_flag", "unknown_flag", "wrong_fix", "out_of_time")
 
@@ -49,6 +50,7 @@ def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
+        explanation=explanation(episode),
         verdict=". ".join(sentences) + ".",
         caught=caught,
         steps_with=partial(steps_with, episode),
