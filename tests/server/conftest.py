@@ -6,11 +6,13 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import IO, NamedTuple
 
 import pytest
 
 import chaosops.client.openenv_core  # noqa: F401  before any test imports OpenEnv with Gradio
+from tests.server.evaluating import PrivateSplit, private_split
 from tests.server.forking import Forked, forked
 
 
@@ -65,3 +67,22 @@ def start_server() -> Iterator[StartServer]:
     """Servers with options of their own."""
     with ExitStack() as stack:
         yield lambda *options: stack.enter_context(running_server(*options))
+
+
+class Evaluating(NamedTuple):
+    split: PrivateSplit
+    served: Running
+
+
+@pytest.fixture(scope="session")
+def evaluating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Evaluating]:
+    """One server for all tests that leave it running; it finds their submissions by itself."""
+    split = private_split(tmp_path_factory.mktemp("private"))
+    with running_server("--evaluation", *split.options, "--idle-timeout", "60") as served:
+        yield Evaluating(split, served)
+
+
+@pytest.fixture
+def split(tmp_path: Path) -> PrivateSplit:
+    """For tests that stop their server, or need none."""
+    return private_split(tmp_path)
