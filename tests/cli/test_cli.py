@@ -74,12 +74,7 @@ Cli = Callable[..., Outcome]
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said: str) -> None:
-    code, out, err = cli(*words)
-    assert code == 2
-    assert said in err
-    assert len(err.strip().splitlines()) == 1
-    assert "Traceback" not in err
-    assert out == ""
+    assert said in cli(*words).refusal
 
 
 @pytest.mark.parametrize("home", ["a-file", "a-file/below", "~nobody-of-this-name/x", "/proc/none"])
@@ -92,10 +87,7 @@ def test_a_home_that_cannot_be_used_is_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("CHAOSOPS_HOME", home)
-    code, out, err = cli(*words)
-    assert (code, out) == (2, "")
-    assert len(err.strip().splitlines()) == 1
-    assert home in err
+    assert home in cli(*words).refusal
 
 
 def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) -> None:
@@ -103,11 +95,7 @@ def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) ->
     lines[16] = lines[16][:50]
     path = tmp_path / "broken.jsonl"
     path.write_text("\n".join(lines))
-    code, out, err = cli("conformance", str(path))
-    assert code == 2
-    assert "broken.jsonl:17: not JSON" in err
-    assert len(err.strip().splitlines()) == 1
-    assert out == ""
+    assert "broken.jsonl:17: not JSON" in cli("conformance", str(path)).refusal
 
 
 def test_conformance_counts_and_fails_on_a_difference(cli: Cli, data: Path, tmp_path: Path) -> None:
