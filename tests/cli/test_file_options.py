@@ -84,9 +84,8 @@ def test_a_command_keeps_its_own_input(cli: Cli, tmp_path: Path, recording: Path
 def test_a_recipe_is_not_overwritten_by_its_run(cli: Cli, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("# mine\n" + find_recipe("smoke").read_text())
-    code, _, err = cli("train", str(recipe), "--out", str(tmp_path), "--no-figures")
-    assert code == 2
-    assert "would be overwritten by its own run" in err
+    refusal = cli("train", str(recipe), "--out", str(tmp_path), "--no-figures").refusal
+    assert "would be overwritten by its own run" in refusal
     assert recipe.read_text().startswith("# mine")
 
 

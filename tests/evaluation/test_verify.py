@@ -340,9 +340,7 @@ def test_a_recording_is_verified_too(cli: Cli, tmp_path: Path) -> None:
     assert code == 1
     assert f"one.json: heuristic, hard, seed 3, turn {told + 1}: the decision was changed" in out
     assert "recorded 0.123" in out
-    code, _, err = cli("verify", str(tmp_path / "nothing"))
-    assert code == 2
-    assert "no such file or folder" in err
+    assert "no such file or folder" in cli("verify", str(tmp_path / "nothing")).refusal
 
 
 def mutate(value: Any, dice: random.Random) -> Any:

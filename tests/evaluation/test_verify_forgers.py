@@ -278,9 +278,7 @@ def test_a_recording_goes_by_its_team(cli: Cli, tmp_path: Path, team: str) -> No
     content["episode"]["reward"] = int("9" * 400)
     path.write_text(json.dumps(content))
     for command in ("verify", "replay"):
-        code, _, err = cli(command, str(path))
-        assert code == 2
-        assert "a whole number of 400 digits is too large" in err
+        assert "a whole number of 400 digits is too large" in cli(command, str(path)).refusal
 
 
 def test_what_is_not_verified_is_named(cli: Cli, arena: Path, classic: Path) -> None:
@@ -303,9 +301,7 @@ def test_no_evaluation_plays_a_scenario_twice() -> None:
 
 def test_a_repeated_scenario_is_not_recounted(cli: Cli, arena: Path) -> None:
     forge(arena, repeat_one_seed)
-    code, _, err = cli("recount", str(arena), "--no-figures")
-    assert code == 2
-    assert "more than once" in err
+    assert "more than once" in cli("recount", str(arena), "--no-figures").refusal
 
 
 class Talker(FakeModel):
