@@ -184,7 +184,7 @@ THEME = TerminalTheme(
     ],
 )
 
-# Rich's own frame takes its font from another host; this one uses what the reader has.
+# Rich's own frame loads its font from another host. This one uses the reader's fonts.
 SVG = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
 <style>
