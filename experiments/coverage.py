@@ -1,9 +1,9 @@
-"""How often the 95 % intervals hold the truth, on populations whose truth is known.
+"""How often the 95 % intervals contain the true value, on populations with known values.
 
     python experiments/coverage.py [--repeats 2000]
 
-One row a population, one column a number of episodes. Shares are also averaged over all true
-shares: a share of 20 has 21 values, so its coverage jumps from share to share.
+The table has a row for each population and a column for each number of episodes. Shares are also
+averaged over all true shares, because a share of 20 has only 21 values and its coverage jumps.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def shares() -> Iterator[tuple[str, Draw]]:
         yield f"share {share}", partial(draw, share=share)
 
     def flags(dice: Dice, n: int) -> tuple[Interval | None, float]:
-        """Up to three flags an episode, alike within it: whole episodes are right or wrong."""
+        """Up to three flags an episode. All flags of an episode are right, or all are wrong."""
         bottoms = dice.integers(0, 4, size=n)
         right = dice.random(n) < 0.8
         tops = np.where(right, bottoms, dice.binomial(bottoms, 0.2))
@@ -108,7 +108,7 @@ def _rewards(policy: str, tier: str) -> list[float]:
 
 
 def coverage(draw: Draw, n: int, repeats: int, seed: int = 0) -> float | None:
-    """Percent of the intervals that hold the truth; no interval holds it neither way."""
+    """The percentage of intervals that contain the true value. A missing interval does not."""
     dice = np.random.default_rng([seed, n])
     held = [
         interval[0] <= truth <= interval[1]

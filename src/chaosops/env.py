@@ -19,8 +19,8 @@ from chaosops.world.engine import World
 
 
 class StepResult(NamedTuple):
-    """``terminated``: the incident is resolved. ``truncated``: time ran out. ``info`` holds the
-    rubrics and their components, and nothing of the truth."""
+    """``terminated``: the incident is resolved. ``truncated``: the step limit was reached.
+    ``info`` holds the rubrics and their components. It never shows the truth."""
 
     view: RoleView
     reward: float

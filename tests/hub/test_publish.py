@@ -123,7 +123,8 @@ def test_a_pickle_beside_the_adapter_is_refused(
 
 def test_a_pickle_by_another_name_is_refused(cli: Cli, hub: HubServer, run: Path) -> None:
     (run / "adapter/adapter_model.safetensors").write_bytes(b"\x80\x02" + b"x" * 100)
-    assert "is no safetensors file" in cli("publish", str(run), "--repo", "ada/overseer").refusal
+    refusal = cli("publish", str(run), "--repo", "ada/overseer").refusal
+    assert "is not a safetensors file" in refusal
     assert hub.requests == []
 
 

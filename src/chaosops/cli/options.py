@@ -25,7 +25,7 @@ from chaosops.packs import (
 from chaosops.policies.registry import MODEL_FORMS, registered
 from chaosops.world import incident
 
-_MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
+_MOST = 1_000_000  # the largest count: a larger one is a typing error
 
 
 def _within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
@@ -103,7 +103,7 @@ ResultsFolder = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True)
 class ScenarioOptions:
-    """Which episode to play. What is None gets the default of ``make_scenario``.
+    """Which episode to play. An option that is None gets the default of ``make_scenario``.
 
     Attributes:
         max_steps: limit [default: the tier's]
@@ -151,6 +151,6 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
 
 
 def recipe_settings(texts: Sequence[str]) -> dict[str, str]:
-    """What ``--set`` replaces in a recipe."""
+    """The values that ``--set`` replaces in a recipe."""
     named = pairs(texts, "--set")
     return {name.replace("-", "_"): value.strip() for name, value in named.items()}

@@ -27,8 +27,8 @@ _CLASSIC_SEEDS = 5  # a failure, as in the published table
 
 
 def validation_scenarios(recipe: Recipe) -> list[Scenario]:
-    """A run of TRL on the classic pack alone is validated there, on seeds that it never trains
-    on; any other on its split."""
+    """A run of TRL on the classic pack alone is validated there, on seeds that are never trained
+    on. Any other run is validated on its split."""
     trained = {tier for tier, _ in read_curriculum(recipe.curriculum)}
     tiers = [tier for tier in Tier if tier in trained]
     seeds = recipe.validation_seeds

@@ -1,7 +1,7 @@
 """How one action changes a world, and what is judged to have happened.
 
-Worlds are immutable values: a fork is another name for the same world, any number of
-episodes can advance side by side, and a world kept is a world that can be returned to.
+Worlds are immutable values. A fork is another reference to the same world, any number of
+episodes can advance side by side, and an episode can go on from any earlier world.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
 def _carry_out(
     world: World, role: Role, action: Action, count: int
 ) -> tuple[Action, State, tuple[Message, ...], Findings, tuple[str, ...], Events]:
-    """What an action does at once, before time passes. The action that is returned is a noop
-    where the world refused."""
+    """The immediate effect of an action, before time passes. If the world refused the action, a
+    noop is returned in its place."""
     (rules, _, _, journal, _, findings), truth = world
     _, incident, state, flagged, cause_named, rogue_caught, _ = truth
     wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
@@ -131,7 +131,7 @@ def _carry_out(
 
 
 def refusal(rules: Rulebook, role: Role, action: Action) -> str | None:
-    """Why the world will not carry this out, if so: the text of a miscommunication."""
+    """Why the world refuses an action: the text of a miscommunication. None if it does not."""
     verb = action.verb
     if isinstance(action, Unreadable):
         return f"your reply could not be read ({action.error}): {action.detail}"

@@ -197,7 +197,7 @@ def test_what_cannot_be_loaded_says_where_it_was_looked_for_and_the_cure(
         f"{tmp_path}+runtime=llama.cpp": "reads .gguf files",
         f"{MODEL}+runtime=vllm": "unknown runtime",
         "hf:nobody/nothing": "hf download nobody/nothing",
-        str(tmp_path): "no model that transformers can load",
+        str(tmp_path): "not a model that transformers can load",
     }
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for text, words in cases.items():

@@ -1,4 +1,4 @@
-"""``chaosops arena``: look into the pack that makes companies."""
+"""``chaosops arena``: examine the pack that generates companies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def show(
 ) -> None:
     """
     Args:
-        truth: tell who did it and why
+        truth: show who caused it and how
         picture: draw the call graph too
     """
     scenario = make_scenario(pack=PACK.name, split=split or None, tier=tier, seed=seed)
@@ -63,7 +63,7 @@ def leaks(
 ) -> int:
     """
     Args:
-        train: prompts to read; the verdict holds for that many
+        train: prompts to train the detectors on; the verdict is for this number
         test: unseen companies
     """
     from chaosops.evaluation.leaks import BAR, BARRED, detect_leaks, samples  # loads numpy

@@ -21,7 +21,7 @@ from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, load_pack, make_scenari
 
 
 class Row(NamedTuple):
-    """One thing that was checked: as a line, as data, and what is wrong with it."""
+    """The result of one check: as a line, as data, and its problem."""
 
     line: str
     figures: dict[str, Any]
@@ -118,13 +118,13 @@ def _catalogue(pack: str) -> list[Section]:
         ),
         Section(
             "integrity",
-            "reward integrity: exact optimum beside the oracle; what no honest work earns must "
+            "reward integrity: exact optimum beside the oracle; returns without honest work must "
             f"stay below {MARGIN} x the oracle\n"
             f"  {'scenario':<29}{'oracle':>8}{'optimum':>9}{'resolving late':>16}"
             f"{'never resolving':>17}  best exploit",
             _integrity(pack, failures),
         ),
-        Section("presence", "flagging whoever appears in the trace:", _presence(pack)),
+        Section("presence", "flagging the last agent in the trace:", _presence(pack)),
     ]
 
 

@@ -56,7 +56,7 @@ def execute(
     matrix = scenarios("published")
     print(f"\nThe published matrix: {len(matrix)} episodes per policy.\n")
     results = evaluate_with_progress(default_policies(DEFAULT_PACK), matrix, command_line)
-    # To play the trained model takes minutes: its rows are those of the evaluation that ships.
+    # The trained model would take minutes, so its rows come from the evaluation that ships.
     rows = json.loads(_RECORD.read_text(encoding="utf-8"))
     recorded = [row for row in rows if row["policy"] == "trained"]
     written = [save(results, folder)]

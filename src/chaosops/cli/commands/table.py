@@ -73,8 +73,8 @@ def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[
             trust_env=not is_loopback(url),
         )
         content = answer.json()
-    # A ValueError is no JSON, or a proxy in the environment that is no address; an ImportError
-    # is a kind of proxy that needs another package.
+    # A ValueError is an answer that is not JSON, or an invalid proxy in the environment. An
+    # ImportError is a kind of proxy that needs another package.
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
     if answer.status_code != 200:

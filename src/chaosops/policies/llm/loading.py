@@ -38,7 +38,7 @@ def load_model_policy(text: str) -> Policy:
 
 
 def _runtime(spec: ModelSpec) -> Runtime:
-    """What is hashed and what is loaded are the same: no file may change in between."""
+    """Hash the files and load them. No file may change in between."""
     small = spec.kind == "local" or spec.model.endswith(".gguf")
     runtime = spec.options.get("runtime", "llama.cpp" if small else "transformers")
     if runtime not in RUNTIMES:

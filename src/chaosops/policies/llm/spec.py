@@ -84,7 +84,7 @@ def split_revision(text: str) -> tuple[str, str | None]:
     name, at, revision = text.partition("@")
     if not _HUB_NAME.fullmatch(name) or (at and not _REVISION.fullmatch(revision)):
         raise BadInput(
-            f"{one_line(text)!r} is no name of the hub, and no folder here: write "
+            f"{one_line(text)!r} is not a name of the hub and not a folder here: write "
             "hf:OWNER/NAME, hf:OWNER/NAME@REVISION or a folder"
         )
     return name, revision or None
@@ -133,7 +133,7 @@ def read_spec(text: str) -> ModelSpec:
     head, *rest = _OPTION.split(text)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     if len(options) * 2 != len(rest):
-        raise BadInput(f"an option stands twice in {shown!r}")
+        raise BadInput(f"an option occurs twice in {shown!r}")
     unknown = re.search(r"\+([a-z_]+)=", head + "".join(f" {v}" for v in options.values()))
     if unknown:
         raise UnknownName("option", unknown[1], OPTIONS)
