@@ -28,6 +28,8 @@ Cli = Callable[..., Outcome]
             ["run", "--scenario", "db_deadlok"],
             "did you mean 'db_deadlock'? allowed: autoscaler_cost",
         ),
+        (["run", "--scenario", ""], "unknown scenario ''; allowed: autoscaler_cost"),
+        (["run", "--policy", "trained+thread=2"], "unknown option 'thread'; did you mean"),
         (["run", "--policy", "orcale"], "did you mean 'oracle'? allowed: random, keyword"),
         (["run", "--tier", "brutal"], "allowed: easy, medium, hard"),
         (["run", "--pack", "arenas"], "unknown pack 'arenas'"),
