@@ -88,7 +88,7 @@ class Attempt(ShownEpisode):
     def act(self, said: ChaosOpsAction) -> None:
         with self._run.lock:
             if self.ended:
-                raise BadInput("the episode is over: reset begins the next one")
+                raise BadInput("the episode is over: reset starts the next one")
             decision = self._decision(said)
             self._run.note({"act": self.number, "said": said.model_dump(exclude_defaults=True)})
             self.play(decision)

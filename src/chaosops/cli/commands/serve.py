@@ -56,7 +56,7 @@ def execute(
             raise
         raise MissingExtra("serving", str(error.name), "server") from None
     if not evaluation and (secret_file or results):
-        raise BadInput("--secret-file and --results belong to --evaluation")
+        raise BadInput("--secret-file and --results belong to --evaluation; add it")
     if evaluation and not (secret_file and results):
         raise BadInput("--evaluation needs --secret-file FILE and --results FOLDER")
     with _submissions(secret_file, results, command_line) as submissions:
