@@ -48,7 +48,7 @@ class Access:
 
     @cached_property
     def asked_token(self) -> Token | None:
-        """From the options or the environment; None where no token is asked for."""
+        """The token from the options or the environment. None if the server asks for none."""
         text = read_token(self.token, self.token_file)
         return Token(text) if text else None
 
