@@ -37,6 +37,7 @@ def show(
 ) -> None:
     """
     Args:
+        seed: seed of the company
         truth: show who caused it and how
         picture: draw the call graph too
     """

@@ -44,9 +44,10 @@ def execute(
 ) -> None:
     """
     Args:
-        port: 0 takes a free one
-        idle_timeout: until a silent session is closed
-        no_web: without the page for people
+        host: address to listen on
+        port: port to listen on; 0 takes a free one
+        idle_timeout: time after which a silent session is closed
+        no_web: do not serve the page for people
         evaluation: serve submissions on hidden seeds, and never send the truth
     """
     try:
