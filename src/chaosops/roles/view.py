@@ -154,4 +154,5 @@ class RoleView:
 
 
 def project(public: Public, role: Role) -> RoleView:
-    return RoleView(role, *public)
+    rules, step, limit, journal, sensors, findings = public
+    return RoleView(role, rules, step, limit, journal, sensors, findings)
