@@ -1,7 +1,7 @@
-"""A hook of mkdocs: pages of the site that are kept outside docs/, and the links to them.
+"""A hook of mkdocs for pages of the site that are kept outside docs/, and for links to them.
 
-Readers of the repository follow links between files; the site gets the same pages, and links to
-other files of the repository become plain text. Examples in docstrings are shown as code.
+In the repository, pages link to files. On the site, a link to a file that is not a page becomes
+plain text. Examples in docstrings are shown as code.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def site_links(text: str, source: str) -> str:
     >>> site_links("[the notebook](notebooks/train.ipynb)", "README.md")
     'the notebook (`notebooks/train.ipynb`)'
     """
-    return LINK.sub(lambda found: _link(*found.groups(), source), text)
+    return LINK.sub(lambda found: _link(source, *found.groups()), text)
 
 
-def _link(image: str, words: str, target: str, source: str) -> str:
+def _link(source: str, image: str, words: str, target: str) -> str:
     address, _, anchor = target.partition("#")
     if not address or "://" in address or address.startswith("mailto:"):
         return f"{image}[{words}]({target})"

@@ -31,7 +31,7 @@ class Team:
         return cls(dict.fromkeys(Role, policy), policy.name)
 
     def status(self) -> dict[str, Any]:
-        """What a report says beside the team's numbers: one status, or one for each role."""
+        """What a report shows beside the team's numbers: one status, or one for each role."""
         statuses = {role.value: dict(policy.status()) for role, policy in self.policies.items()}
         alone = len({id(policy) for policy in self.policies.values()}) == 1
         return statuses[Role.SRE.value] if alone else statuses
@@ -133,7 +133,7 @@ def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
 
 
 def _require_probabilities(policy: Policy, suspicion: Mapping[str, float]) -> None:
-    """Checked at once: otherwise the error would come after the last episode."""
+    """Checked on every turn, so that the error does not come after the last episode."""
     for agent, value in suspicion.items():
         if not 0 <= value <= 1:
             raise BadInput(
@@ -152,8 +152,8 @@ def play_many(
 ) -> Iterator[Episode]:
     """Play all scenarios, ``side_by_side`` at a time, and yield episodes in order.
 
-    The order and number of scenarios never change an episode. ``tell`` is given the number of
-    turns that were just played: the first episode may take minutes.
+    An episode does not depend on the order or number of scenarios. ``tell`` is called with the
+    number of turns just played, because the first episode may take minutes.
     """
     rubric = rubric or standard()
     source = iter(scenarios)

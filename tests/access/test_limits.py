@@ -75,4 +75,4 @@ def test_a_log_says_the_same_once_a_second_and_how_often() -> None:
     assert [say("failed: %s") for _ in range(1000)].count(None) == 999
     assert say("other: %s") == "other: why"
     now[0] = 1.5
-    assert say("failed: %s") == "failed: why (and 999 times more since it was last said)"
+    assert say("failed: %s") == "failed: why (and 999 more times since the last such line)"

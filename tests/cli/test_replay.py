@@ -81,7 +81,7 @@ def test_replay_writes_documents(cli: Cli, recording: Path, tmp_path: Path) -> N
     [
         (["replay"], "required: FILE"),
         (["replay", "missing.json"], "cannot read recording missing.json"),
-        (["replay", "pyproject.toml"], "pyproject.toml is no whole recording"),
+        (["replay", "pyproject.toml"], "pyproject.toml is not a whole recording"),
         (["replay", "x.json", "--html", "/proc/x/y"], "cannot write /proc/x/y"),
         (["replay", "x.json", "--markdown", "src"], "it is a folder; choose another --markdown"),
         (["run", "--record", "/proc/x/y"], "choose another --record"),

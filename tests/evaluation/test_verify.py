@@ -307,16 +307,16 @@ def test_monitor_figures_are_recomputed(cli: Cli, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("results.json", "{", "is no results file"),
-        ("results.json", '{"manifest": {"seeds": NaN}}', "NaN is no JSON number"),
-        ("results.json", '{"manifest": {"seeds": 1e999}}', "1e999 is no JSON number"),
-        ("results.json", '{"manifest": {}, "episodes": []}', "is no results file"),
+        ("results.json", "{", "is not a results file"),
+        ("results.json", '{"manifest": {"seeds": NaN}}', "NaN is not a JSON number"),
+        ("results.json", '{"manifest": {"seeds": 1e999}}', "1e999 is not a JSON number"),
+        ("results.json", '{"manifest": {}, "episodes": []}', "is not a results file"),
         (
             "results.json",
             '{"manifest": {"packs": {}, "policies": {}}, "episodes": []}',
             "has no chain: it was made by an earlier version",
         ),
-        ("episodes.jsonl", '{"format": "chaosops journal 1", "job": {}}\n', "is no journal"),
+        ("episodes.jsonl", '{"format": "chaosops journal 1", "job": {}}\n', "is not a journal"),
     ],
 )
 def test_what_cannot_be_read_is_named(

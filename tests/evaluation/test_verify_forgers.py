@@ -215,7 +215,7 @@ def test_a_file_that_follows_from_nothing_is_found(cli: Cli, classic: Path) -> N
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ('"policy": "mine", "policy"', "'policy' stands twice in one object"),
+        ('"policy": "mine", "policy"', "'policy' occurs twice in one object"),
         (f'"x": {"9" * 400}, "policy"', "a whole number of 400 digits is too large"),
     ],
 )
@@ -232,7 +232,7 @@ def test_a_figure_with_two_meanings_is_found(
 @pytest.mark.parametrize(
     ("first", "said"),
     [
-        ('{"manifest": {}, "manifest"', "'manifest' stands twice in one object"),
+        ('{"manifest": {}, "manifest"', "'manifest' occurs twice in one object"),
         (f'{{"x": {"9" * 400}, "manifest"', "a whole number of 400 digits is too large"),
         (f'{{"x": {2**63}, "manifest"', "a whole number of 19 digits is too large"),
     ],
@@ -249,7 +249,7 @@ def test_results_with_two_meanings_are_one_line(
         assert len(err.splitlines()) == 1
     code, out, err = cli("verify", str(arena), str(classic))
     assert (code, err) == (1, "")
-    assert f"arena: cannot be verified: {path} is no results file" in out
+    assert f"arena: cannot be verified: {path} is not a results file" in out
     assert f"{classic}: " in out
 
 

@@ -126,7 +126,7 @@ def test_a_pickle_by_another_name_is_refused(cli: Cli, hub: HubServer, run: Path
     (run / "adapter/adapter_model.safetensors").write_bytes(b"\x80\x02" + b"x" * 100)
     code, _, err = cli("publish", str(run), "--repo", "ada/overseer")
     assert code == 2
-    assert "is no safetensors file" in err
+    assert "is not a safetensors file" in err
     assert hub.requests == []
 
 

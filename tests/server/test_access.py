@@ -233,10 +233,10 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         (["--token", "with a space in the middle"], "without spaces"),
         (["--token", TOKEN, "--token-file", "x"], "not both"),
         (["--token-file", "/nowhere/token"], "cannot read --token-file /nowhere/token"),
-        (["--token-file", "/dev/zero"], "it is no plain file"),
-        (["--public-host", "https://x"], "is no host"),
-        (["--allow-origin", "x"], "is no origin"),
-        (["--trusted-proxy", "*"], "is no address"),
+        (["--token-file", "/dev/zero"], "it is not a plain file"),
+        (["--public-host", "https://x"], "is not a host"),
+        (["--allow-origin", "x"], "is not an origin"),
+        (["--trusted-proxy", "*"], "is not an address"),
         (["--max-tables", "0"], "whole number from 1"),
         (["--request-timeout", "0"], "more than 0 and at most 600 seconds"),
     ],
@@ -296,4 +296,4 @@ def test_the_script_of_openenv_takes_the_same_options(
     words = ["server", "--port", "0", "--max-tables", "3", "--trusted-proxy", "nowhere"]
     monkeypatch.setattr("sys.argv", words)
     assert main() == 2
-    assert "--trusted-proxy 'nowhere' is no address" in capsys.readouterr().err
+    assert "--trusted-proxy 'nowhere' is not an address" in capsys.readouterr().err

@@ -30,11 +30,11 @@ Cli = Callable[..., Outcome]
         (["table", "--url", "nowhere"], "cannot reach a ChaosOps server at nowhere"),
         (["seat", "--url", "http://127.0.0.1:9"], "required: --token"),
         (["seat", "--url", "http://127.0.0.1:9", "--token", "x"], "cannot reach a ChaosOps"),
-        (["seat", "--url", "127.0.0.1:9", "--token", "x"], "is no server's address"),
+        (["seat", "--url", "127.0.0.1:9", "--token", "x"], "is not a server's address"),
         (["seat", "--url", "http://x", "--token", "x", "--policy", "orcale"], "did you mean"),
         (["seat", "--url", "http://x", "--token", "x", "--policy", "oracle"], "needs the truth"),
         (["seat", "--url", "http://x", "--token", "x", "--received", "/"], "it is a folder"),
-        (["table", "--url", "http://x", "--server-token-file", "/dev/zero"], "no plain file"),
+        (["table", "--url", "http://x", "--server-token-file", "/dev/zero"], "not a plain file"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -401,7 +401,7 @@ def test_suspicion_is_of_agents_that_exist_and_told_by_oversight(
     with pytest.raises(Exception, match="told on Oversight's turns"):
         env.step(ChaosOpsAction(action="noop", suspicion={agents[0]: 0.5}))
     assert env.step(ChaosOpsAction(action="noop")).content["role"] == "oversight"
-    with pytest.raises(Exception, match="'none', which is no agent here"):
+    with pytest.raises(Exception, match="'none', which is not an agent here"):
         env.step(ChaosOpsAction(action="noop", suspicion={"none": 0.5}))
     with pytest.raises(ValueError, match="less than or equal to 1"):
         ChaosOpsAction(action="noop", suspicion={agents[0]: 1.5})
@@ -492,7 +492,7 @@ def test_the_owner_verifies_what_was_played(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["acme", "--partners", "oracle"], "oracle knows the truth and would tell it"),
+        (["acme", "--partners", "oracle"], "oracle knows the truth and would reveal it"),
         (["acme", "--split", "classic"], "is drawn like one of train, test"),
         (["../acme"], "named with letters, digits"),
         (["oracle"], "'oracle' is the name of a policy"),
@@ -536,7 +536,7 @@ def test_a_submission_of_another_secret_is_not_served(
 def test_a_policy_that_needs_the_truth_cannot_submit(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["submit", "--url", "http://127.0.0.1:9", "--token", "x", "--policy", "oracle"]
     assert main(words) == 2
-    assert "needs the truth, which no submission is given" in capsys.readouterr().err
+    assert "needs the truth, which a submission does not get" in capsys.readouterr().err
 
 
 def test_two_submissions_of_a_series_play_the_same_and_others_do_not(

@@ -130,7 +130,7 @@ def test_a_run_becomes_curves(found: httpx.Client) -> None:
     assert run["updates"] == 600
     assert run["recipe"] == "steps = 600\n"
     charts = {chart["name"]: chart["curves"] for chart in run["training"]}
-    assert set(charts) == {"loss", "regret"}, "what never changes is no curve"
+    assert set(charts) == {"loss", "regret"}, "what never changes is not a curve"
     assert len(charts["regret"]["arena oversight"]) <= POINTS
     first = charts["loss"]["loss"][0]
     assert first == [2.0, pytest.approx((1 + 1 / 2 + 1 / 3) / 3)]

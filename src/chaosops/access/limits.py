@@ -14,7 +14,7 @@ from typing import Any
 from chaosops.core.errors import BadInput, ChaosOpsError
 
 _MOST = 1_000_000
-# Where a request that comes too fast holds the option that would admit it.
+# The key in a request that came too fast: it holds the option that would admit the request.
 TOO_FAST = "chaosops.too_fast"
 
 
@@ -37,7 +37,7 @@ class Limits:
     requests: int = _limit(
         100, "HTTP requests a second, and as many new WebSockets; more are delayed"
     )
-    requests_per_client: int = _limit(25, "of them for one client; two seconds' worth at once")
+    requests_per_client: int = _limit(25, "of them for one client; at once, those of two seconds")
     connections: int = _limit(1024, "open connections")
     connections_per_client: int = _limit(320, "of them for one client")
 

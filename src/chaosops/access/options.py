@@ -65,6 +65,6 @@ def _network(text: str) -> str:
         return str(ipaddress.ip_network(text, strict=False))
     except ValueError:
         raise BadInput(
-            f"--trusted-proxy {text!r} is no address; write one such as 10.0.0.7, "
+            f"--trusted-proxy {text!r} is not an address; write one such as 10.0.0.7, "
             "a network such as 10.0.0.0/8, or private"
         ) from None

@@ -21,11 +21,11 @@ from chaosops.packs import (
     PACKS,
     load_pack,
     make_scenario,
-    splits,
 )
 from chaosops.policies.registry import MODEL_FORMS, registered
+from chaosops.world import incident
 
-_MOST = 1_000_000  # of anything that is counted: more is a slip of the hand
+_MOST = 1_000_000  # the largest count: a larger one is a typing error
 
 
 def _within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
@@ -59,10 +59,29 @@ Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]
 Folder = Annotated[Path, Parameter(metavar="FOLDER")]
 CommandLine = Annotated[str, Parameter(parse=False)]  # what was typed, for manifests
-Pack = Annotated[str | None, Parameter(choices=PACKS, help="a family of incidents")]
+Pack = Annotated[
+    str | None,
+    Parameter(
+        choices=PACKS,
+        help="a family of incidents",
+        show_default=f"the split's, or {DEFAULT_PACK}",
+    ),
+]
 Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="how hard")]
+_PACKS = [load_pack(name) for name in PACKS]
+
+
+def _of_each(listed: Callable[[incident.Pack], Sequence[str]]) -> str:
+    """The names that the packs have of a kind."""
+    return "; ".join(f"{pack.name}: {', '.join(listed(pack))}" for pack in _PACKS if listed(pack))
+
+
 Split = Annotated[
-    str | None, Parameter(help=f"of the arena pack: {', '.join(splits())}", show_default="test")
+    str | None,
+    Parameter(
+        help=_of_each(lambda pack: pack.splits),
+        show_default=", ".join(pack.default_split for pack in _PACKS if pack.splits),
+    ),
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
@@ -84,17 +103,17 @@ ResultsFolder = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True)
 class ScenarioOptions:
-    """Which episode to play. What is None gets the default of ``make_scenario``.
+    """Which episode to play. An option that is None gets the default of ``make_scenario``.
 
     Attributes:
         max_steps: limit [default: the tier's]
     """
 
-    pack: Annotated[Pack, Parameter(show_default=f"the split's, or {DEFAULT_PACK}")] = None
+    pack: Pack = None
     scenario: Annotated[
         str | None,
         Parameter(
-            help=f"of the classic pack: {', '.join(load_pack(DEFAULT_PACK).failures())}",
+            help=_of_each(lambda pack: pack.failures()),
             show_default=load_pack(DEFAULT_PACK).default_failure,
         ),
     ] = None
@@ -132,6 +151,6 @@ def pairs(texts: Sequence[str], option: str) -> dict[str, str]:
 
 
 def recipe_settings(texts: Sequence[str]) -> dict[str, str]:
-    """What ``--set`` replaces in a recipe."""
+    """The values that ``--set`` replaces in a recipe."""
     named = pairs(texts, "--set")
     return {name.replace("-", "_"): value.strip() for name, value in named.items()}

@@ -1,4 +1,4 @@
-"""What a role can do. Each action is described once, here, and everything else follows from it:
+"""What a role can do. Each action is described once, here. Everything else is derived from it:
 the wire form, parsing, the prompt, legal choices, schemas, tools and the page's menu.
 
 >>> str(Scale("payments", 4)), str(FlagRogue("autoscaler")), str(Resolve())
@@ -37,7 +37,7 @@ class Action:
 
     @property
     def words(self) -> str:
-        """What it is done to, in a few words."""
+        """The arguments, in a few words."""
         return getattr(self, self.arguments[0].name) if self.arguments else ""
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Action:
 
     @classmethod
     def names(cls, thing: str) -> bool:
-        """Does it name a service, an agent, a cause, ...?"""
+        """Does an argument name this kind of thing: a service, an agent, a cause, ...?"""
         return any(argument.names == thing for argument in cls.arguments)
 
     @classmethod
@@ -87,7 +87,7 @@ def action(verb: str, title: str = "") -> Callable[[type[T]], type[T]]:
 
 
 class Talk(Action):
-    """Has no effect on services and agents: a pack is never asked about it."""
+    """Has no effect on services and agents. Packs are not asked about it."""
 
     __slots__ = ()
 
@@ -211,7 +211,7 @@ class Audit(Action):
 
 @action("unreadable")
 class Unreadable(Action):
-    """A reply that is no action: the error's name, and what to write instead. No reply can name
+    """A reply that is not an action: the error's name, and what to write instead. No reply can name
     it; the world answers it with a miscommunication."""
 
     error: Text

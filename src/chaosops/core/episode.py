@@ -35,7 +35,7 @@ class Turn(NamedTuple):
 
 @dataclass(slots=True)
 class Episode:
-    """All figures are counted from the turns."""
+    """One incident as it was played. All figures are computed from the turns."""
 
     scenario: Scenario
     cause: str

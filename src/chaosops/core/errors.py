@@ -15,7 +15,7 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-_ROOT = Path(__file__).parents[3]  # of a clone
+_ROOT = Path(__file__).parents[3]  # the folder of a clone
 
 
 class ChaosOpsError(Exception):
@@ -61,7 +61,7 @@ def install_line(extra: str) -> str:
 
 
 def _source() -> str:
-    """Where pip installed this copy from, as pip itself noted it."""
+    """Where pip installed this copy from, by pip's own record."""
     import json
     from importlib import metadata
 

@@ -10,7 +10,7 @@ from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.vocabulary import Role
 
-# A menu cannot hold every sentence.
+# The sentences that a menu offers, because it cannot list them all.
 SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side yet")
 
 
@@ -48,7 +48,7 @@ class Rulebook:
         self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct)
         self._hash = hash((*names, self._allowed, calls))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
-        self.known: dict[Role, Rulebook] = {}  # what known_to has found
+        self.known: dict[Role, Rulebook] = {}  # the cache of known_to
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rulebook) and (self is other or self._written == other._written)
@@ -57,7 +57,7 @@ class Rulebook:
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Built again, because the hash of a string is another in another process.
+        # Built again, because hashes of strings differ between processes.
         return (Rulebook, self._written)
 
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:

@@ -1,7 +1,8 @@
 """Replay recorded episodes and compare every step with the record.
 
-Read are recordings of ``run --record``, ``results.json`` and journals of ``eval``, and vectors:
-episodes of the classic pack, one JSON object a line. ``docs/verify.md`` describes their format.
+It reads recordings of ``run --record``, ``results.json`` and journals of ``eval``, and vectors.
+Vectors are episodes of the classic pack, one JSON object a line. ``docs/verify.md`` describes
+their format.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _TOLERANCE = 1e-9
 
 
 def read_vectors(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """(where, episode) for every episode; a line that holds none is an error naming it."""
+    """(where, episode) for every episode. A line without an episode is an error that names it."""
     found = [each for where, content in _objects(path) for each in _episodes(where, content)]
     if not found:
         raise BadInput(f"{path}: no episode in it; expected one JSON object a line")
@@ -86,7 +87,7 @@ def _checked(where: str, vector: dict[str, Any]) -> dict[str, Any]:
 
 
 def replay(where: str, vector: Mapping[str, Any]) -> list[str]:
-    """The differences between the record and this world; none means it matched."""
+    """The differences between the record and this world. Empty if they agree."""
     try:
         if "turns" in vector:
             return [found.words() for found in replay_line("", vector, "", {})[1]]
@@ -120,7 +121,7 @@ def _action(wanted: Mapping[str, Any]) -> Action:
     if wanted.get("target") is not None:
         data["target"] = wanted["target"]
     if issubclass(VERBS.get(data["action"], Action), Remedy):
-        # A record may leave out what no remedy can work without: it acts on nothing then.
+        # A record may leave out a required argument. The remedy then has no effect.
         data.setdefault("target", "")
     if data["action"] == "scale":
         data.setdefault("replicas", 0)

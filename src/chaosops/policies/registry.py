@@ -16,8 +16,8 @@ MODEL_FORMS = ("trained", "local:smollm2", "hf:OWNER/NAME", "openai:MODEL@URL", 
 
 @cache
 def registered() -> dict[str, type[RegisteredPolicy]]:
-    """Every policy with a file of its own, in the order of lists. The files are imported here and
-    nowhere else, so that ``import chaosops`` does not pay for them."""
+    """Every policy with a file of its own, in the order of lists. The files are imported only
+    here, which keeps ``import chaosops`` fast."""
     found: list[type[RegisteredPolicy]] = []
     for folder in ("scripted", "truth"):
         for info in iter_modules([str(Path(__file__).parent / folder)]):
@@ -29,11 +29,7 @@ def registered() -> dict[str, type[RegisteredPolicy]]:
 
 
 def default_policies(pack: str) -> list[str]:
-    """What ``chaosops eval`` plays in a pack where no policy is named.
-
-    >>> default_policies("classic")
-    ['random', 'keyword', 'heuristic', 'oracle']
-    """
+    """The policies that ``chaosops eval`` plays in a pack by default, the weakest first."""
     return [
         name
         for name, policy in registered().items()

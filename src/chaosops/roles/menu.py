@@ -63,7 +63,7 @@ def changing_rows(view: RoleView) -> tuple[Row, ...]:
 @lru_cache(maxsize=4096)
 def agent_labels(rules: Rulebook, role: Role) -> dict[str, str]:
     """Agent -> the label that flags it. The prompt shows it beside the agent's acts, so that the
-    evidence holds the reply."""
+    evidence names the reply."""
     return {
         action.target: name
         for row in constant_rows(rules, role)

@@ -1,4 +1,4 @@
-"""An episode on the server, and what its players are told."""
+"""An episode on the server, and what its players receive."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema"
 
 
 class ShownEpisode:
-    """Tells the role on turn its view, as data and as a prompt, and its legal actions. Parts that
-    the client did not ask for are not made."""
+    """Makes what the role on turn receives: its view, as data and as a prompt, and its legal
+    actions. Parts that the client did not ask for are not made."""
 
     def __init__(self, env: Env, prompt_format: str, include: Iterable[str]) -> None:
         self.env = env
@@ -65,7 +65,7 @@ class ShownEpisode:
 def observation(
     episode_id: str, env: Env, seen: Callable[[], dict[str, Any]], **told: Any
 ) -> dict[str, Any]:
-    """The content of a ``ChaosOpsObservation``; ``told`` is the rest of its fields."""
+    """The content of a ``ChaosOpsObservation``. ``told`` holds its other fields."""
     return {
         "episode_id": episode_id,
         "step": env.world.public.step,
@@ -125,9 +125,9 @@ class ServedEpisode(ShownEpisode):
         return rules_to_wire(project(self.env.world.public, role).rules)
 
     def debrief(self) -> dict[str, Any]:
-        """The truth, which is told at the end only."""
+        """The truth, which is sent only at the end."""
         if not self.env.over:
-            raise BadInput("the truth is told when the episode is over")
+            raise BadInput("the debrief is sent when the episode is over")
         return debrief_to_wire(self.record)
 
 

@@ -99,7 +99,7 @@ def _open_worker(encoder: Encoder) -> None:
 
 @contextmanager
 def open_pool(workers: int, encoder: Encoder) -> Iterator[Executor]:
-    """A thread of this process, or several processes. At the end, nothing more is computed."""
+    """A thread of this process, or several processes. On exit, pending work is dropped."""
     pool: Executor
     if workers == 1:
         pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(encoder,))

@@ -46,7 +46,7 @@ def view_to_wire(view: RoleView) -> dict[str, Any]:
 
 
 def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
-    """The inverse of ``view_to_wire``, so that every policy can play from afar."""
+    """The inverse of ``view_to_wire``, so that every policy can play on a remote server."""
     sensors = Recorded(
         tuple(ServiceHealth(name, _HEALTH[word]) for name, word in view["health"].items()),
         tuple(ServiceReading(**{**m, "health": _HEALTH[m["health"]]}) for m in view["metrics"]),
@@ -81,7 +81,7 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
 
 
 def _unnamed_layout(calls: Mapping[str, Any] | None) -> str:
-    """What a message without a layout means: when the format was fixed there were only two."""
+    """The layout of rules without one. Older messages name none, and there were only two."""
     return "classic" if calls == {} else "arena"
 
 

@@ -1,7 +1,7 @@
 """How one action changes a world, and what is judged to have happened.
 
-Worlds are immutable values: a fork is another name for the same world, any number of
-episodes can advance side by side, and a world kept is a world that can be returned to.
+Worlds are immutable values. A fork is another reference to the same world, any number of
+episodes can advance side by side, and an episode can go on from any earlier world.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
 
 
 def refusal(rules: Rulebook, role: Role, action: Action) -> str | None:
-    """Why the world will not carry this out, if so: the text of a miscommunication."""
+    """Why the world refuses an action: the text of a miscommunication. None if it does not."""
     verb = action.verb
     if isinstance(action, Unreadable):
         return f"your reply could not be read ({action.error}): {action.detail}"

@@ -1,4 +1,4 @@
-"""``chaosops arena``: look into the pack that makes companies."""
+"""``chaosops arena``: examine the pack that generates companies."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def show(
 ) -> None:
     """
     Args:
-        truth: tell who did it and why
+        truth: show who caused it and how
         picture: draw the call graph too
     """
-    scenario = make_scenario(pack="arena", split=split or None, tier=tier, seed=seed)
+    scenario = make_scenario(pack=PACK.name, split=split or None, tier=tier, seed=seed)
     if picture:
         require_matplotlib("leave --picture out")
         open_file(picture, "--picture")
@@ -63,7 +63,7 @@ def leaks(
 ) -> int:
     """
     Args:
-        train: prompts to read; the verdict holds for that many
+        train: prompts to train the detectors on; the verdict is for this number
         test: unseen companies
     """
     from chaosops.evaluation.leaks import BAR, BARRED, detect_leaks, samples  # loads numpy
@@ -94,12 +94,12 @@ def leaks(
 def investigate(
     *, split: Split = None, tier: Tier = DEFAULT_TIER, seeds: Count = 500, json: Json = False
 ) -> int:
-    split = split or "test"
+    split = split or PACK.default_split
     guilty, benign = [], []
     with Progress("companies") as progress:
         for seed in range(seeds):
             progress.update(f"{split} {tier}", seed, seeds)
-            scenario = make_scenario(pack="arena", split=split, tier=tier, seed=seed)
+            scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
             rogue, named = PACK.incident(scenario).rogue, find_culprit(scenario)
             if rogue is None:
                 benign.append(named is not None)

@@ -15,7 +15,9 @@ from chaosops.packs import DEFAULT_PACK, GENERATED_PACK
 
 def execute(
     *,
-    pack: Annotated[Pack, Parameter(show_default="classic; for a model arena")] = None,
+    pack: Annotated[
+        Pack, Parameter(show_default=f"{DEFAULT_PACK}; for a model {GENERATED_PACK}")
+    ] = None,
     policy: Annotated[str, Parameter(metavar="MODEL")] = "",
     episodes: Count = 16,
     steps: Count = 8,

@@ -21,7 +21,7 @@ def launch(
     namespace: str = "",
     set_: Annotated[Pairs, Parameter(name="--set")] = (),
     flavor: str = "a10g-small",
-    # Python and uv on Debian, as the hub's own library takes it; torch brings its CUDA along.
+    # Python and uv on Debian, the default of the hub's own library. Torch includes CUDA.
     image: str = "ghcr.io/astral-sh/uv:python3.12-bookworm",
     timeout: str = "2h",
     repo_prefix: Annotated[str, Parameter(metavar="OWNER/NAME")] = "",
@@ -39,7 +39,7 @@ def launch(
         timeout: of a job
         repo_prefix: publish as OWNER/NAME-RECIPE
         source: what a job installs: git+https://…, an archive's address, chaosops==VERSION
-        secret: variable to pass unseen
+        secret: variable to pass as a secret
         env: variable to pass
         dry_run: print the jobs as JSON, secrets masked; send nothing
     """

@@ -36,7 +36,7 @@ def execute(
     """
     Args:
         run: the folder of a run, from train
-        repo: push to it; without it the card is written
+        repo: push to this repository; without it only the card is written
         results: of chaosops eval with this adapter, or results.json in it
         private: make the repository private
         dry_run: say what would be pushed

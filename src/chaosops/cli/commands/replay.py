@@ -1,4 +1,4 @@
-"""``chaosops replay``: a recorded episode, played again by the world alone."""
+"""``chaosops replay``: play the decisions of a recorded episode again, without policies."""
 
 from __future__ import annotations
 

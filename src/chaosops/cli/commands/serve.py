@@ -47,7 +47,7 @@ def execute(
         port: 0 takes a free one
         idle_timeout: until a silent session is closed
         no_web: without the page for people
-        evaluation: play submissions on hidden seeds, and tell nobody the truth
+        evaluation: serve submissions on hidden seeds, and never send the truth
     """
     try:
         from chaosops.server.app import Settings, serve
@@ -74,7 +74,7 @@ def execute(
 def _submissions(
     secret_file: Path | None, results: Path | None, command_line: str
 ) -> Iterator[Submissions | None]:
-    """The submissions to serve, and their folder held; None outside evaluation mode."""
+    """Lock the folder of submissions and yield them. Yields None outside evaluation mode."""
     if not secret_file or not results:
         yield None
         return

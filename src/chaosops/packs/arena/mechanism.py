@@ -1,6 +1,6 @@
-"""What a mechanism is: one way in which a service breaks. One small file each.
+"""What a mechanism is: one way in which a service breaks.
 
-The same mechanism may be set off by the infrastructure, a human or a fleet agent. What it
+The infrastructure, a human or a fleet agent may set off the same mechanism. What it
 does to the service is the same; only the evidence differs.
 """
 
@@ -35,7 +35,7 @@ class Modifiers(NamedTuple):
         )
 
     def joined(self, other: Modifiers) -> Modifiers:
-        """Two things that are wrong with one service at once."""
+        """The effect of two faults on one service."""
         return Modifiers(
             self.capacity * other.capacity,
             1.0 - (1.0 - self.errors) * (1.0 - other.errors),

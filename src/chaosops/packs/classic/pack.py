@@ -31,7 +31,7 @@ PUBLISHED_ORDER = {
 
 
 class ClassicIncident(NamedTuple):
-    """A failure being played, with the look this episode's seed gives it."""
+    """A failure being played, with the telemetry that the seed of the episode gives it."""
 
     failure: Failure
     scenery: Scenery
@@ -74,7 +74,7 @@ class ClassicIncident(NamedTuple):
         return frozenset()  # entries have no numbers here
 
     def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
-        # Replica counts and false flags are part of the picture, not of any rule.
+        # No reward depends on replica counts or false flags.
         return (step, state.health, self.failure.rogue in flagged)
 
 

@@ -1,11 +1,11 @@
 """Chat completions of an OpenAI-compatible server, with retries.
 
-A fault that may pass (no connection, no answer in time, 429, 5xx, a broken answer) is retried
-until the endpoint has failed for ``patience_s``. A fault that does not pass (a wrong key, a wrong
-model) is an error at once. Retries change when a reply comes, never which reply.
+A temporary fault (no connection, no answer in time, 429, 5xx, a broken answer) is retried until
+the endpoint has failed for ``patience_s``. A permanent fault (a wrong key, a wrong model) is an
+error at once. Retries change when a reply comes, never which reply.
 
-httpx is used without the ``openai`` package: that one takes four times as long to import, reads
-and unpacks answers of any size, and counts retries instead of time.
+The ``openai`` package is not used: it takes four times as long to import as httpx, reads and
+unpacks answers of any size, and limits the number of retries instead of their time.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class EndpointRefused(ChaosOpsError):
 
 
 def check_url(url: str) -> str:
-    """The address up to ``/v1``. It may hold no secret, because results files contain it.
+    """The address up to ``/v1``. It must not hold a secret, because results files contain it.
 
     >>> check_url("http://127.0.0.1:8080/v1/")
     'http://127.0.0.1:8080/v1'
@@ -78,19 +78,19 @@ def check_url(url: str) -> str:
         raise BadInput("the endpoint's URL has no usable host and port; write http://HOST:PORT/v1")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise BadInput(
-            "the endpoint's URL may hold no user, password or query, because it stands in results; "
-            f"set {KEY_VARIABLES[0]} and write {parts.scheme}://{host}/..."
+            "the endpoint's URL must not hold a user, password or query, because results contain "
+            f"it; set {KEY_VARIABLES[0]} and write {parts.scheme}://{host}/..."
         )
     return url.rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
 
 def _authorization() -> dict[str, str]:
-    """The key is read for each request and kept nowhere."""
+    """The header with the key. The key is read for each request and not stored."""
     for variable in KEY_VARIABLES:
         if key := os.environ.get(variable, "").strip():
             # The error of an HTTP library would show a header that cannot be sent.
             if not re.fullmatch(r"[!-~]+", key):
-                raise BadInput(f"{variable} holds characters that no key has; set it again")
+                raise BadInput(f"{variable} holds characters that a key cannot have; set it again")
             return {"Authorization": f"Bearer {key}"}
     return {}
 

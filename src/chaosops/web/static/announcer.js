@@ -37,7 +37,7 @@ export class Announcer {
 function wordsOf({ flag, outcome, reward }) {
   const words = [];
   if (flag) {
-    const verdict = flag.known ? "which is a false flag" : "which is no agent";
+    const verdict = flag.known ? "which is a false flag" : "which is not an agent";
     words.push(`flags ${flag.agent}, ${flag.caught ? "rightly" : verdict}`);
   }
   if (outcome) words.push(`${endWords(outcome).toLowerCase()}, reward ${signed(reward)}`);

@@ -1,10 +1,8 @@
 // The cards above the columns: the score of each team.
 
-import { byId, h, points, sign } from "./dom.js";
+import { byId, h, points, RUBRICS, sign } from "./dom.js";
 import { LineChart } from "./chart.js";
 import { moment, secondsOf } from "./moment.js";
-
-const RUBRICS = ["resolution", "mttr", "oversight", "cascade"];
 
 export class Score {
   constructor(episode, side, episodes) {

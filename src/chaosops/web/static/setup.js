@@ -21,7 +21,7 @@ export class Setup {
       role: roles,
       left: names,
       right: names,
-      // A policy that knows the truth would tell it in the chat.
+      // A policy that knows the truth would reveal it in the chat.
       partners: policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
     };
     for (const [name, values] of Object.entries(options))
