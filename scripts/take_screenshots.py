@@ -30,7 +30,7 @@ ASSETS = Path(__file__).parents[1] / "docs/assets"
 INCIDENT = {"pack": "classic", "scenario": "autoscaler_cost_cut", "tier": "hard", "seed": "42"}
 TEAMS = {"left": "random", "right": "trained"}
 FLAG_STEP = 2  # on this seed both teams flag somebody here
-WIDTH, HEIGHT = 1280, 1056  # down to the services
+WIDTH, HEIGHT = 1280, 720  # down to the curve of the rewards
 PATIENCE_MS = 180_000  # a small machine needs minutes to load and ask a model
 COLOURS = 128
 
