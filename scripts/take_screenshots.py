@@ -30,8 +30,8 @@ ASSETS = Path(__file__).parents[1] / "docs/assets"
 INCIDENT = {"pack": "classic", "scenario": "autoscaler_cost_cut", "tier": "hard", "seed": "42"}
 TEAMS = {"left": "random", "right": "trained"}
 FLAG_STEP = 2  # on this seed both teams flag somebody here
-WIDTH, HEIGHT = 1280, 1056  # down to the services
-PATIENCE_MS = 180_000  # a small machine needs long to load and ask a model
+WIDTH, HEIGHT = 1280, 720  # down to the curve of the rewards
+PATIENCE_MS = 180_000  # a small machine needs minutes to load and ask a model
 COLOURS = 128
 
 
@@ -73,7 +73,7 @@ def served() -> Iterator[str]:
 
 
 def moment_of_the_flag(page: Page) -> bytes:
-    """Stop playback at the flag, so that nothing later is drawn."""
+    """Pause the run at the flag, so that nothing later is drawn."""
     expect(page.locator("#where")).to_have_text(f"{FLAG_STEP} / {make_scenario().limit}")
     page.locator("#play").click()
     page.mouse.move(0, 0)
@@ -81,7 +81,7 @@ def moment_of_the_flag(page: Page) -> bytes:
 
 
 def save(picture: bytes, path: Path) -> Path:
-    """A page has few colours: a palette makes the file a third as large, and looks the same."""
+    """Save with a palette. A page has few colours, so it looks the same at a third of the size."""
     image = Image.open(io.BytesIO(picture)).convert("RGB")
     image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
     return path

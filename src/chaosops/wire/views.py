@@ -15,6 +15,7 @@ from chaosops.core.telemetry import (
     Inspection,
     LogLine,
     Message,
+    Public,
     ServiceChange,
     ServiceHealth,
     ServiceReading,
@@ -58,8 +59,8 @@ def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
         *(_audit(report) for report in view["audits"]),
     )
     chat = tuple(_message(message) for message in view["chat"])
-    role = Role(view["role"])
-    return RoleView(role, rules, view["step"], view["limit"], chat, sensors, findings)
+    public = Public(rules, view["step"], view["limit"], chat, sensors, findings)
+    return RoleView(Role(view["role"]), public)
 
 
 @lru_cache(maxsize=256)
