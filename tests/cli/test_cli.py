@@ -46,7 +46,7 @@ Cli = Callable[..., Outcome]
         (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
         (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
         (["eval", "--pack", "classic", "--split", "test"], "pack classic has no splits"),
-        (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
+        (["run", "--pack", "arena", "--scenario", "cascade"], "has splits instead of failures"),
         (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
         (["arena", "show", "--split", "trian"], "did you mean 'train'"),
         (["arena", "show", "--seed", "-4"], "whole number from 0"),

@@ -15,8 +15,8 @@ from chaosops.report import figures
 def execute(folder: Folder, /, *, out: Folder | None = None, no_figures: NoFigures = False) -> None:
     """
     Args:
-        folder: holds results.json
-        out: [default: FOLDER, whose figures are replaced]
+        folder: folder with results.json
+        out: folder of the new figures [default: FOLDER, whose figures are replaced]
     """
     if not no_figures:
         figures.require_matplotlib()
