@@ -48,7 +48,7 @@ Cli = Callable[..., Outcome]
         (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
         (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
         (["eval", "--pack", "classic", "--split", "test"], "pack classic has no splits"),
-        (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
+        (["run", "--pack", "arena", "--scenario", "cascade"], "has splits instead of failures"),
         (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
         (["arena", "show", "--split", "trian"], "did you mean 'train'"),
         (["arena", "show", "--seed", "-4"], "whole number from 0"),
@@ -191,7 +191,9 @@ def test_what_a_person_fills_in_is_asked_for(cli: Cli, monkeypatch: pytest.Monke
 
 def test_an_input_that_ends_is_an_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("builtins.input", typed())
-    assert "needs a keyboard" in cli("play", "--role", "sre").refusal
+    code, _, err = cli("play", "--role", "sre")
+    assert code == 2
+    assert "needs a keyboard" in err
 
 
 def test_eval_writes_all_its_files(cli: Cli, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ Pack = Annotated[
         show_default=f"the split's, or {DEFAULT_PACK}",
     ),
 ]
-Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="how hard")]
+Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="difficulty")]
 _PACKS = [load_pack(name) for name in PACKS]
 
 
@@ -94,16 +94,14 @@ NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
 _POLICIES = f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)})"
 _TEAM = "or a team such as oversight=local:smollm2,others=heuristic"
 Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
-PolicySeed = Annotated[Seed, Parameter(help="for what the policy draws")]
-Url = Annotated[str, Parameter(help="of the server: http://HOST:PORT")]
+PolicySeed = Annotated[Seed, Parameter(help="seed of the policy's random draws")]
+Url = Annotated[str, Parameter(help="address of the server: http://HOST:PORT")]
 ServerToken = Annotated[
     File | None,
-    Parameter(help=f"holds the token of a server that asks for one [default: ${VARIABLE}]"),
+    Parameter(help=f"file with the server's token, if it asks for one [default: ${VARIABLE}]"),
 ]
-SecretFile = Annotated[File, Parameter(help="the secret of evaluation mode, from chaosops secret")]
-ResultsFolder = Annotated[
-    Folder, Parameter(help="submissions of evaluation mode and their results")
-]
+SecretFile = Annotated[File, Parameter(help="secret of evaluation mode, from chaosops secret")]
+ResultsFolder = Annotated[Folder, Parameter(help="folder of the submissions and their results")]
 
 
 @Parameter(name="*")
@@ -112,7 +110,8 @@ class ScenarioOptions:
     """Which episode to play. An option that is None gets the default of ``make_scenario``.
 
     Attributes:
-        max_steps: limit [default: the tier's]
+        seed: seed of the incident
+        max_steps: step limit [default: the tier's]
     """
 
     pack: Pack = None

@@ -26,7 +26,7 @@ from chaosops.evaluation.resampling import (
 from chaosops.evaluation.scoring import BINS, area, area_ci95, best_rates, bin_of, probable, tallies
 from chaosops.evaluation.statistics import Interval, mean, mean_ci95, ratio_ci95, share_ci95
 
-# With fewer, one per cent is less than an episode or two, so the threshold would be chance.
+# With fewer episodes, one per cent is hardly one episode, and the threshold depends on chance.
 FEWEST_BENIGN = 200
 
 Figure = dict[str, Any]  # value and ci95

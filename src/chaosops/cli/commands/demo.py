@@ -36,7 +36,8 @@ def execute(
 ) -> None:
     """
     Args:
-        frame_delay: seconds a turn
+        out: folder of the results
+        frame_delay: seconds for each turn
     """
     folder = open_folder(out)
     if (folder / JOURNAL_NAME).exists():

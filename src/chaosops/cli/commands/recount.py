@@ -15,8 +15,8 @@ from chaosops.report import figures
 def execute(folder: Folder, /, *, out: Folder | None = None, no_figures: NoFigures = False) -> None:
     """
     Args:
-        folder: of an evaluation, or results.json in it
-        out: [default: FOLDER, whose figures are replaced]
+        folder: folder of an evaluation, or results.json in it
+        out: folder of the new figures [default: FOLDER, whose figures are replaced]
     """
     if folder.name in RESULTS:
         folder = folder.parent
