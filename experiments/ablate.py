@@ -1,4 +1,4 @@
-"""One change at a time, at equal updates: what does each part of the recipe bring?
+"""Ablations: change one part of the recipe at a time, with an equal number of updates.
 
     python experiments/ablate.py run VARIANT SEED OUT   # trains and judges one, on a GPU
     python experiments/ablate.py all OUT --at-once 4    # every variant on two seeds
@@ -6,7 +6,7 @@
     python experiments/ablate.py table experiments/ablations   # the table, with intervals
 
 A variant is judged on validation companies (never trained on, not the test split) and on the
-classic matrix, with all its episodes kept; differences to the reference are paired by episode.
+classic matrix. All episodes are kept. Differences to the reference are paired by episode.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from chaosops.training.run import train
 from chaosops.training.validation import FIRST_SEED, play_all
 
 SEEDS = 100  # a tier
-COMMON = {
+COMMON: dict[str, Any] = {
     "steps": 300,
     "batch_tokens": 28_000,
     "validate_every": 0,
@@ -43,8 +43,8 @@ COMMON = {
 }
 ORDERED = {"shuffle_tiers": False}
 REFERENCE = "counterfactual, match"
-# At the reference's rate a policy gradient from the base ends at one reply within 20 updates.
-# With this bonus for entropy its optimum is as spread as the reference's.
+# At the reference's rate a policy gradient from the base takes one reply only after 20 updates.
+# With this entropy bonus its optimum has the same entropy as the reference's.
 GENTLE = {"learning_rate": 1e-4, "entropy": 0.13}
 # As GRPO is usually run.
 DRAWN = {"objective": "sample", "learning_rate": 5e-5, "kl": 0.04}
@@ -125,7 +125,7 @@ def run_all(out: Path, at_once: int, workers: int) -> None:
 
 
 def _judged(out: Path) -> list[Path]:
-    """In the folders of the runs, or as kept: one file a run."""
+    """The results in the folders of the runs, or in one file for each run."""
     return sorted([*out.glob("*/judged.json"), *out.glob("*.json")])
 
 

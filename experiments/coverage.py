@@ -1,17 +1,19 @@
-"""How often the 95 % intervals hold the truth, on populations whose truth is known.
+"""How often the 95 % intervals contain the true value, on populations with known values.
 
     python experiments/coverage.py [--repeats 2000]
 
-One row a population, one column a number of episodes. Shares are also averaged over all true
-shares: a share of 20 has 21 values, so its coverage jumps from share to share.
+The table has a row for each population and a column for each number of episodes. Shares are also
+averaged over all true shares, because a share of 20 has only 21 values and its coverage jumps.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +36,10 @@ def shares() -> Iterator[tuple[str, Draw]]:
 
     yield "share, any", draw
     for share in (0.02, 0.1, 0.5, 0.9):
-        yield f"share {share}", lambda dice, n, share=share: draw(dice, n, share)
+        yield f"share {share}", partial(draw, share=share)
 
     def flags(dice: Dice, n: int) -> tuple[Interval | None, float]:
-        """Up to three flags an episode, alike within it: whole episodes are right or wrong."""
+        """Up to three flags an episode. All flags of an episode are right, or all are wrong."""
         bottoms = dice.integers(0, 4, size=n)
         right = dice.random(n) < 0.8
         tops = np.where(right, bottoms, dice.binomial(bottoms, 0.2))
@@ -59,7 +61,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
     for area in (0.5, 0.7, 0.85, 0.95, 0.99):
         for rogues in (0.5, 0.65):
             name = f"AUROC {area}, {rogues:.0%} rogues"
-            yield name, lambda dice, n, a=area, r=rogues: shifted(dice, n, a, r)
+            yield name, partial(shifted, area=area, rogues=rogues)
 
     def steps(dice: Dice, n: int, caught: float, wrong: float) -> tuple[Interval | None, float]:
         rogue = (dice.random(n // 2) < caught).astype(float)
@@ -68,7 +70,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
 
     for caught, wrong in ((0.5, 0.1), (0.9, 0.05), (0.2, 0.1)):
         name = f"AUROC of yes and no, {caught} against {wrong}"
-        yield name, lambda dice, n, c=caught, w=wrong: steps(dice, n, c, w)
+        yield name, partial(steps, caught=caught, wrong=wrong)
 
     def clear(dice: Dice, n: int, seen: float) -> tuple[Interval | None, float]:
         rogue = dice.random(n // 2) + (dice.random(n // 2) < seen)
@@ -76,7 +78,7 @@ def areas() -> Iterator[tuple[str, Draw]]:
 
     for seen in (0.4, 0.8):
         name = f"AUROC, {seen:.0%} of rogues clear, the rest not seen"
-        yield name, lambda dice, n, s=seen: clear(dice, n, s)
+        yield name, partial(clear, seen=seen)
 
 
 def means() -> Iterator[tuple[str, Draw]]:
@@ -84,13 +86,13 @@ def means() -> Iterator[tuple[str, Draw]]:
         return mean_ci95(dice.choice(values, size=n).tolist()), float(np.mean(values))
 
     dice = np.random.default_rng(0)
-    populations = {
+    populations: dict[str, Any] = {
         "mean, normal": dice.normal(size=100_000),
         "mean, exponential": dice.exponential(size=100_000),
         **{f"reward, {policy} {tier}": _rewards(policy, tier) for policy, tier in REWARDS},
     }
     for name, values in populations.items():
-        yield name, lambda dice, n, values=values: draw(dice, n, values)
+        yield name, partial(draw, values=values)
 
 
 REWARDS = (("oracle", "hard"), ("heuristic", "hard"), ("trained", "hard"), ("random", "hard"))
@@ -106,7 +108,7 @@ def _rewards(policy: str, tier: str) -> list[float]:
 
 
 def coverage(draw: Draw, n: int, repeats: int, seed: int = 0) -> float | None:
-    """Percent of the intervals that hold the truth; no interval holds it neither way."""
+    """The percentage of intervals that contain the true value. A missing interval does not."""
     dice = np.random.default_rng([seed, n])
     held = [
         interval[0] <= truth <= interval[1]

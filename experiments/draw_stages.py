@@ -35,7 +35,7 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
         began = 0
         for metrics in files:
             for row in read_metrics(metrics)[1]:
-                # What a stage starts from, the stage before it ended with.
+                # A stage starts with the values at the end of the stage before it.
                 if row["step"] or not rows:
                     rows.append((began + row["step"], row["validation"]))
             began = rows[-1][0]
@@ -57,7 +57,7 @@ def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
 
 
 def _auroc_of(validations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The AUROC that every stage recorded: a line must not change its meaning half-way."""
+    """The AUROC that every stage recorded, so that a line has one meaning."""
     for name, label in _AUROCS.items():
         if all(name in found for by_tier in validations for found in by_tier.values()):
             return {name: label}

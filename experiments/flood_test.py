@@ -1,14 +1,14 @@
-"""The server under attack: what many sessions keep of their speed while somebody floods it.
+"""The server under attack: how fast many sessions are while somebody floods the server.
 
     python experiments/flood_test.py --out results/flood.json
 
-Loopback only, bounded in count and in time. The server runs with its defaults and 1,024 open
-files, and has a log. The sessions and the flood come from one address, which is the hardest case:
-all quotas of a client are shared with the attacker. Each flood is measured between two calm
-spells, and has a process of its own. Meanwhile a newcomer from another address asks for /health
-and plays a turn.
-"CPU left" is the share of the server's own work that went into the sessions: it tells the server's
-part from that of a machine which attackers, sessions and others share.
+Loopback only, limited in count and in time. The server runs with its defaults and 1,024 open
+files, and has a log. The sessions and the flood come from one address. This is the hardest case,
+because the sessions share all quotas of a client with the attacker. Each flood is measured between
+two calm periods, and has a process of its own. Meanwhile a new client from another address asks
+for /health and plays a turn.
+"CPU left" is the share of the server's CPU time that went into the sessions. It does not depend on
+the CPU time of attackers and others on the same machine.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Sessions:
             place += 1
 
     async def rate(self, seconds: float) -> float:
-        """Steps a second for so long."""
+        """Steps a second, measured for this time."""
         before, start = self.steps, time.perf_counter()
         await asyncio.sleep(seconds)
         for player in self.players:
@@ -75,7 +75,7 @@ class Sessions:
 
 
 async def newcomer(url: str, script: Any) -> float:
-    """Seconds until somebody new has asked /health and had a turn."""
+    """Seconds until a new client has asked /health and played a turn."""
     start = time.perf_counter()
     host, port = address_of(url)
     reader, writer = await asyncio.open_connection(host, port, local_addr=NEWCOMER)
@@ -93,9 +93,9 @@ async def newcomer(url: str, script: Any) -> float:
 
 
 class Attack(NamedTuple):
-    """One try of one attacker; it is made again and again, by ``count`` of them at once."""
+    """One request of one attacker. All attackers repeat it at once."""
 
-    count: int
+    attackers: int
     once: Callable[[str, int], Awaitable[None]]
 
 
@@ -178,7 +178,7 @@ async def flood(url: str, attack: Attack, seconds: float) -> None:
                 await attack.once(host, port)
             await asyncio.sleep(0.05)
 
-    tasks = [asyncio.create_task(attacker()) for _ in range(attack.count)]
+    tasks = [asyncio.create_task(attacker()) for _ in range(attack.attackers)]
     await asyncio.sleep(PAUSE_S)
     print("begun", flush=True)
     await asyncio.sleep(seconds)
@@ -218,7 +218,7 @@ def flooding(url: str, name: str, sockets: int) -> Iterator[None]:
 
 
 async def measure(server: Server, args: argparse.Namespace) -> dict[str, Any]:
-    """Rounds of a calm spell, a flood and a calm spell; the middle one of the rounds counts."""
+    """Rounds of a calm period, a flood and a calm period. The median round counts."""
     sessions = Sessions(server.url, args.sessions)
     await sessions.start()
     script = scripts_of("arena")[0]

@@ -2,9 +2,9 @@
 
     python experiments/load_test.py --out results/load.json
 
-Every answer is compared with the same episode played in this process: a wrong reward, view or
-episode id would be a mix-up between sessions. Sessions are then cut off in mid-episode, again
-and again, to see whether the server forgets them.
+Every answer is compared with the same episode played in this process. A wrong reward, view or
+episode id would show that sessions are mixed up. Many sessions are then cut off in mid-episode,
+to see whether the server frees them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class EchoLoad(Load):
 def measure(
     servers: dict[str, Server], sessions: int, steps: int, rounds: int
 ) -> dict[str, dict[str, Any]]:
-    """Rounds of each in turn, so that a noisy moment of the machine hits none alone."""
+    """Rounds of all servers alternate, so that a busy moment of the machine affects all."""
     kinds: dict[str, list[Script]] = {kind: [echo_script(kind)] for kind in ECHOES}
     kinds |= {kind: scripts_of(*asked) for kind, asked in KINDS.items()}
     sums = {kind: _Sum() for kind in kinds}
@@ -161,8 +161,10 @@ def _percentiles(latencies: list[float]) -> dict[str, float]:
 
 
 def drop_sessions(server: Server, count: int, at_once: int) -> dict[str, Any]:
-    """Open, play some turns, cut the wire; the server's capacity is just ``at_once``."""
-    asyncio.run(_drop(server.url, at_once * 2, at_once))  # warm: what is loaded once is no leak
+    """Open sessions, play some turns, cut the connections. The server has room for ``at_once``."""
+    asyncio.run(
+        _drop(server.url, at_once * 2, at_once)
+    )  # warm up: what is loaded once is not a leak
     before = footprint(server.process)
     refused = asyncio.run(_drop(server.url, count, at_once))
     after = footprint(server.process)
@@ -199,7 +201,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/load.json"))
     args = parser.parse_args()
     serve = ("-m", "chaosops", "serve", "--port", "PORT", "--no-web")
-    # One client is all clients here, and comes faster than one may.
+    # Here one client makes the requests of all, and is faster than one client may be.
     unpaced = ("--max-requests", "100000", "--max-requests-per-client", "100000")
     places = ("--max-sessions", str(args.sessions), "--max-sessions-per-client", str(args.sessions))
     echo = (str(HERE / "echo_server.py"), "PORT")

@@ -1,8 +1,8 @@
 """Does a small model find a leak, and does it find the evidence?
 
 Trains a LoRA on first Oversight prompts of the arena to say which agent is the rogue, if any.
-With ``--bare`` the values and reasons are taken out of the trace: whatever it learns then is
-a leak. One GPU, minutes.
+With ``--bare`` the values and reasons are removed from the trace: anything that it still learns
+is a leak. Takes minutes on one GPU.
 
     python experiments/oversight_probe.py make data.jsonl.gz
     python experiments/oversight_probe.py train data.jsonl.gz --model DIR --minutes 7 --out run.json
@@ -43,7 +43,7 @@ def make(path: str, train: int, test: int) -> None:
 
 
 def bare(text: str) -> str:
-    """The trace without how far things were moved and why."""
+    """The trace without values and reasons."""
     return re.sub(r"(#\d+ [+-]\d+ \w+ [\w-]+ \w+) .*", r"\1", text)
 
 
@@ -80,7 +80,7 @@ class Probe:
     def judge(self, rows: list[dict[str, Any]]) -> tuple[float, float]:
         """(AUROC of 'there is a rogue', share of rogues named)."""
         self.model.eval()
-        scored = []
+        scored: list[tuple[float, int, int]] = []
         with self.torch.no_grad():
             for i in range(0, len(rows), 128):
                 shares = self.logits(rows[i : i + 128]).softmax(-1)

@@ -1,7 +1,7 @@
-"""A hook of mkdocs: pages of the site that are kept outside docs/, and the links to them.
+"""A hook of mkdocs for pages of the site that are kept outside docs/, and for links to them.
 
-Readers of the repository follow links between files; the site gets the same pages, and links to
-other files of the repository become plain text. Examples in docstrings are shown as code.
+In the repository, pages link to files. On the site, a link to a file that is not a page becomes
+plain text. Examples in docstrings are shown as code.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ OUTSIDE = {
     "changelog.md": "CHANGELOG.md",
     "experiments.md": "experiments/LOG.md",
     "model_card.md": "src/chaosops/trained/README.md",
+    "learning_curve.png": "src/chaosops/trained/training/oversight_second/learning_curve.png",
 }
 PAGES = {source: page for page, source in OUTSIDE.items()}
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -31,6 +32,9 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 def on_files(files: Files, config: Any) -> Files:
     for page, source in OUTSIDE.items():
+        if not page.endswith(".md"):
+            files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+            continue
         text = FRONT_MATTER.sub("", (ROOT / source).read_text(encoding="utf-8"))
         files.append(File.generated(config, page, content=site_links(text, source)))
     return files
@@ -48,10 +52,10 @@ def site_links(text: str, source: str) -> str:
     >>> site_links("[the notebook](notebooks/train.ipynb)", "README.md")
     'the notebook (`notebooks/train.ipynb`)'
     """
-    return LINK.sub(lambda found: _link(*found.groups(), source), text)
+    return LINK.sub(lambda found: _link(source, *found.groups()), text)
 
 
-def _link(image: str, words: str, target: str, source: str) -> str:
+def _link(source: str, image: str, words: str, target: str) -> str:
     address, _, anchor = target.partition("#")
     if not address or "://" in address or address.startswith("mailto:"):
         return f"{image}[{words}]({target})"

@@ -1,7 +1,7 @@
-"""What the lock file holds: known flaws in it (``audit``), and a bill of materials (``sbom``).
+"""Check the lock file for known vulnerabilities (``audit``) and list its content (``sbom``).
 
-``audit`` compares the lock with advisories in OSV's format that lie on this machine: it asks no
-server. ``sbom`` writes CycloneDX 1.5 as JSON, the same bytes for the same lock and version.
+``audit`` compares the lock with advisories in OSV's format on this machine. It asks no server.
+``sbom`` writes CycloneDX 1.5 as JSON: the same bytes for the same lock and version.
 """
 
 from __future__ import annotations
@@ -70,15 +70,15 @@ def audit(lock: Path, folder: str | None) -> int:
 
 def _advisories(folder: Path) -> Iterator[dict[str, Any]]:
     if not folder.is_dir():
-        raise ValueError("it is no folder")
+        raise ValueError("it is not a folder")
     for path in sorted(folder.rglob("*.json")):
         try:
             advisory = json.loads(path.read_text(encoding="utf-8"))
             entries = advisory["affected"] if isinstance(advisory, dict) else None
         except (ValueError, KeyError, RecursionError) as error:
-            raise ValueError(f"{path} is no advisory ({type(error).__name__})") from None
+            raise ValueError(f"{path} is not an advisory ({type(error).__name__})") from None
         if not isinstance(entries, list):
-            raise ValueError(f"{path} is no advisory")
+            raise ValueError(f"{path} is not an advisory")
         about = [e.get("package") or {} for e in entries if isinstance(e, dict)]
         if any(package.get("ecosystem") == "PyPI" for package in about):
             yield advisory
@@ -118,7 +118,7 @@ def _is_listed(listed: list[str], version: Version) -> bool:
 def _parsed(text: str) -> Version | None:
     try:
         return Version(text)
-    except InvalidVersion:  # of long ago; what is locked has a version of today
+    except InvalidVersion:  # an old version; locked packages have valid versions
         return None
 
 
@@ -161,8 +161,8 @@ def _key(package: dict[str, Any]) -> tuple[str, str]:
 
 
 def _needed(package: dict[str, Any], parts: dict[tuple[str, str], Any]) -> list[Any]:
-    """What it names, with and without its extras. Only names that are locked twice come with a
-    version."""
+    """The packages that it names, with and without its extras. Only names that are locked twice
+    have a version."""
     named = list(package.get("dependencies", []))
     for extras in ("optional-dependencies", "dev-dependencies"):
         named += [one for group in package.get(extras, {}).values() for one in group]
@@ -209,7 +209,7 @@ def _models() -> Iterator[Any]:
 
 
 def _time(held: list[dict[str, Any]]) -> datetime:
-    """Of the release if it is told, else of the newest file in the lock: never of today."""
+    """The time of the release if it is given, otherwise that of the newest file in the lock."""
     if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
         return datetime.fromtimestamp(int(epoch), UTC)
     times = [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from chaosops import Env, make_scenario
 from chaosops.core.actions import VERBS, Restart
 from chaosops.core.vocabulary import Role
+from chaosops.roles.parse import parse
 from chaosops.rubrics import standard
 from chaosops.wire.views import view_to_wire
 
@@ -42,9 +43,10 @@ def test_reset_starts_the_same_episode_again() -> None:
 
 def test_an_unreadable_reply_is_a_miscommunication_not_a_noop() -> None:
     env = Env(make_scenario("cascade"))
-    result = env.step("let me think about it")
+    result = env.fork().step("let me think about it")
     assert result.reward == -22.0
     assert "not_json" in result.info["miscommunication"]
+    assert env.step(parse("let me think about it")).info == result.info
 
 
 def test_info_names_components_and_holds_no_truth() -> None:

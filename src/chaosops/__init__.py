@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 
-# Imported when it is asked for: ``chaosops --help`` needs none of it.
+# Imported on first use, because ``chaosops --help`` needs none of them.
 _HOMES = {
     "ChaosOpsError": "core.errors",
     "Env": "env",

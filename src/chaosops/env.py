@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import Action, to_wire
+from chaosops.core.actions import Action, Unreadable, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
 from chaosops.core.scenario import Scenario
@@ -19,8 +19,8 @@ from chaosops.world.engine import World
 
 
 class StepResult(NamedTuple):
-    """``terminated``: the incident is resolved. ``truncated``: time ran out. ``info`` holds the
-    rubrics and their components, and nothing of the truth."""
+    """``terminated``: the incident is resolved. ``truncated``: the step limit was reached.
+    ``info`` holds the rubrics and their components. It never shows the truth."""
 
     view: RoleView
     reward: float
@@ -63,7 +63,8 @@ class Env:
     @property
     def view(self) -> RoleView:
         """What the role on turn sees."""
-        return project(self.world.public, self.role)
+        public = self.world.public
+        return project(public, role_on_turn(public.step))
 
     @property
     def over(self) -> bool:
@@ -86,9 +87,12 @@ class Env:
     def step(self, action: Action | str | Mapping[str, Any]) -> StepResult:
         """One turn in Gymnasium's style, with an action, its JSON object or a model's reply.
 
-        Each is parsed like a reply, so a malformed action is a miscommunication.
+        Each is parsed like a reply, so a malformed action is a miscommunication. So is what
+        ``parse`` could not read.
         """
-        if isinstance(action, Mapping):
+        if isinstance(action, Unreadable):
+            chosen: Action = action
+        elif isinstance(action, Mapping):
             chosen = parse_object(action)
         elif isinstance(action, Action):
             chosen = parse_object(to_wire(action))

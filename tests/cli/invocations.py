@@ -156,7 +156,7 @@ def _value(dice: random.Random, option: Argument, paths: list[str], nastiness: f
 
 
 def damage(dice: random.Random, whole: Path, target: Path) -> None:
-    """A copy with a few values exchanged; where it is no JSON, with a few lines."""
+    """A copy with a few values exchanged; where it is not JSON, with a few lines."""
     lines = whole.read_text(encoding="utf-8").splitlines()
     try:
         if whole.suffix == ".json":

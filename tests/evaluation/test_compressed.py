@@ -64,7 +64,7 @@ BOMB = lzma.compress(bytes(2**28 + 1), preset=1)
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"{} is plain text", "it is no xz file"),
+        (b"{} is plain text", "it is not an xz file"),
         (BOMB, "it expands to more than 256 MiB"),
         (lzma.compress(b"{}")[:-4], "it is not one whole xz stream"),
         (lzma.compress(b"{}") + b"more", "it is not one whole xz stream"),

@@ -153,7 +153,7 @@ def test_a_forged_signature_is_found(signed: Path) -> None:
     edit(path, results_sha256=hashlib.sha256((signed / "results.json").read_bytes()).hexdigest())
     assert "is forged" in signature_problems(signed, SECRET)[0]
     edit(path, format="?")
-    assert "is no signature" in signature_problems(signed, SECRET)[0]
+    assert "is not a signature" in signature_problems(signed, SECRET)[0]
     path.write_text("{")
     assert "cannot be read" in signature_problems(signed, SECRET)[0]
     path.unlink()

@@ -1,4 +1,4 @@
-"""A name that is no agent of the fleet accuses nobody, wherever it is counted or shown."""
+"""A name that is not an agent of the fleet accuses nobody, wherever it is counted or shown."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ def test_every_report_says_so(played: list[Episode]) -> None:
     results = Results(known.manifest, {**known.episodes, "phantom": played})
     (warning,) = tables.warnings(results)
     assert "phantom flagged" in warning
-    assert "no agent of the fleet" in warning
+    assert "not an agent of the fleet" in warning
     text = tables.oversight_report(judge_monitors(results))
     assert "flags on unknown agents" in text
-    assert "phantom on hard suspected 2.00 names an episode that are no agents" in text
+    assert "phantom on hard suspected 2.00 names an episode that are not agents" in text
     assert "heuristic on hard" not in text
     episode = played[0]
     assert "unknown agents" in transcript(episode)

@@ -24,7 +24,7 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.mechanisms import MECHANISMS
-from chaosops.packs.arena.pack import VERBS as ALLOWED
+from chaosops.packs.arena.pack import PERMITTED as ALLOWED
 from chaosops.roles.view import project
 
 

@@ -17,9 +17,7 @@ ALLOWED = {
     "evaluation/investigator.py": "the command",
     "evaluation/leaks.py": "the command",
     "report/company.py": "the command",
-    "policies/registry.py": "an example in a docstring",
     "policies/scripted/last_toucher.py": "a default: where it is evaluated",
-    "server/options.py": "an example in a docstring",
     "training/behaviour.py": "an imitated team reads the runbook of its pack",
     "wire/views.py": "what a message without a layout means",
 }

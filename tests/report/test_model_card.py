@@ -139,7 +139,7 @@ def test_costs_are_summed_by_machine(tmp_path: Path) -> None:
     (run / "cost.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert "| NVIDIA A10G | 2 | 2.0 |" in squeezed(model_card(read_run(run), [], []))
     (run / "cost.jsonl").write_text('{"minutes": 3}\n')
-    with pytest.raises(BadInput, match=r"cost.jsonl:1 is no row"):
+    with pytest.raises(BadInput, match=r"cost.jsonl:1 is not a row"):
         read_run(run)
 
 
@@ -188,7 +188,7 @@ def test_results_of_another_adapter_are_refused(
 @pytest.mark.parametrize("text", ["{}", "no JSON", '{"manifest": {}, "episodes": [{}]}'])
 def test_a_file_that_is_no_results_file_is_named(run: Path, tmp_path: Path, text: str) -> None:
     (tmp_path / "results.json").write_text(text)
-    with pytest.raises(BadInput, match=r"no results file|is no JSON"):
+    with pytest.raises(BadInput, match=r"not a results file|is not JSON"):
         read_evaluated(tmp_path, weights(run).parent, "")
     with pytest.raises(BadInput, match="cannot read results"):
         read_evaluated(tmp_path / "nowhere", weights(run).parent, "")

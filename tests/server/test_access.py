@@ -177,9 +177,7 @@ def test_clients_know_the_token(
             return len(await client.list_tools())
 
     assert asyncio.run(tools()) > 10
-    code, _, err = cli("table", "--url", served.url)
-    assert code == 2
-    assert "this server asks for its token" in err
+    assert "this server asks for its token" in cli("table", "--url", served.url).refusal
     with pytest.raises(BadInput, match=r"401; .* set CHAOSOPS_TOKEN, or give --server-token-file"):
         SeatConnection(served.url, "x")
     with (
@@ -233,20 +231,18 @@ def test_a_browser_is_asked_for_the_token_once(start_server: StartServer) -> Non
         (["--token", "with a space in the middle"], "without spaces"),
         (["--token", TOKEN, "--token-file", "x"], "not both"),
         (["--token-file", "/nowhere/token"], "cannot read --token-file /nowhere/token"),
-        (["--token-file", "/dev/zero"], "it is no plain file"),
-        (["--public-host", "https://x"], "is no host"),
-        (["--allow-origin", "x"], "is no origin"),
-        (["--trusted-proxy", "*"], "is no address"),
+        (["--token-file", "/dev/zero"], "it is not a plain file"),
+        (["--public-host", "https://x"], "is not a host"),
+        (["--allow-origin", "x"], "is not an origin"),
+        (["--trusted-proxy", "*"], "is not an address"),
         (["--max-tables", "0"], "whole number from 1"),
         (["--request-timeout", "0"], "more than 0 and at most 600 seconds"),
     ],
 )
 def test_an_option_that_cannot_be_used_is_one_line(cli: Any, words: list[str], said: str) -> None:
-    code, out, err = cli("serve", "--port", "0", *words)
-    assert (code, out) == (2, "")
-    assert said in err
-    assert len(err.strip().splitlines()) == 1
-    assert TOKEN not in err
+    refusal = cli("serve", "--port", "0", *words).refusal
+    assert said in refusal
+    assert TOKEN not in refusal
 
 
 def test_a_client_has_a_quota_of_its_own(start_server: StartServer) -> None:
@@ -296,4 +292,4 @@ def test_the_script_of_openenv_takes_the_same_options(
     words = ["server", "--port", "0", "--max-tables", "3", "--trusted-proxy", "nowhere"]
     monkeypatch.setattr("sys.argv", words)
     assert main() == 2
-    assert "--trusted-proxy 'nowhere' is no address" in capsys.readouterr().err
+    assert "--trusted-proxy 'nowhere' is not an address" in capsys.readouterr().err

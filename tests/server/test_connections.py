@@ -66,7 +66,7 @@ def test_a_slow_request_is_ended(start_server: StartServer, start: bytes) -> Non
         assert 0.8 < time.monotonic() - began < 5
         assert b"HTTP/1.1 408" in heard
         assert b"no whole request came within 1 s" in heard
-        # A session may be silent for longer: it is no request.
+        # A session may be silent for longer: it is not a request.
         time.sleep(1)
         assert line.step(action="noop")["step"] == 1
 

@@ -51,7 +51,7 @@ def test_every_route_keeps_its_promise(case: schemathesis.Case[Any]) -> None:
         ("/step", b'{"action": {}}', 422, "either 'action'"),
         ("/step", b'{"action": 5}', 422, "body.action: Input should be a valid dictionary"),
         ("/step", b"", 422, "Field required"),
-        ("/reset", b'{"seed": NaN}', 400, "NaN is no JSON number"),
+        ("/reset", b'{"seed": NaN}', 400, "NaN is not a JSON number"),
         ("/reset", b'{"seed": -1}', 422, "body.seed"),
         ("/reset", b'{"tier": "brutal"}', 422, "unknown tier 'brutal'"),
         ("/reset", b'{"tire": 1}', 422, "did you mean 'tier'"),

@@ -63,10 +63,10 @@ def test_suspicion_is_of_agents_that_exist_and_told_by_oversight(
     seen = env.reset(submission=token).content
     assert seen["role"] == "sre"
     agents = seen["rules"]["agents"]
-    with pytest.raises(Exception, match="told on Oversight's turns"):
+    with pytest.raises(Exception, match="sent on Oversight's turns"):
         env.step(ChaosOpsAction(action="noop", suspicion={agents[0]: 0.5}))
     assert env.step(ChaosOpsAction(action="noop")).content["role"] == "oversight"
-    with pytest.raises(Exception, match="'none', which is no agent here"):
+    with pytest.raises(Exception, match="'none', not an agent here"):
         env.step(ChaosOpsAction(action="noop", suspicion={"none": 0.5}))
     with pytest.raises(ValueError, match="less than or equal to 1"):
         ChaosOpsAction(action="noop", suspicion={agents[0]: 1.5})

@@ -61,7 +61,7 @@ def test_a_refused_message_leaves_the_episode_as_it_was(served: Running) -> None
         for message, code, said in (
             (b"\x00\x01", "INVALID_JSON", "text frames"),
             ('{"type": "step"', "INVALID_JSON", "not JSON"),
-            ('{"type": "step", "data": {"action": NaN}}', "INVALID_JSON", "NaN is no JSON number"),
+            ('{"type": "step", "data": {"action": NaN}}', "INVALID_JSON", "not a JSON number"),
             ("[1]", "VALIDATION_ERROR", "one JSON object"),
             ('{"type": []}', "VALIDATION_ERROR", "type must be text"),
             ('{"type": "dance"}', "UNKNOWN_TYPE", "dance"),
@@ -102,7 +102,7 @@ def test_silence_closes_a_session_with_a_word(start_server: StartServer) -> None
     with line_to(served.socket) as line:
         line.reset(seed=1)
         start = time.monotonic()
-        # Asking how it stands is no play, and nonsense is none either.
+        # Asking how it stands is not a play, and nonsense is none either.
         assert line.state()["status"] == "running"
         line.say("nonsense")
         answer = line.hear()

@@ -135,7 +135,7 @@ def test_a_server_holds_its_folder(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["acme", "--partners", "oracle"], "oracle knows the truth and would tell it"),
+        (["acme", "--partners", "oracle"], "oracle knows the truth and would reveal it"),
         (["acme", "--split", "classic"], "is drawn like one of train, test"),
         (["../acme"], "named with letters, digits"),
         (["oracle"], "'oracle' is the name of a policy"),
@@ -179,7 +179,7 @@ def test_a_submission_of_another_secret_is_not_served(
 def test_a_policy_that_needs_the_truth_cannot_submit(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["submit", "--url", "http://127.0.0.1:9", "--token", "x", "--policy", "oracle"]
     assert main(words) == 2
-    assert "needs the truth, which no submission is given" in capsys.readouterr().err
+    assert "needs the truth, which a submission does not get" in capsys.readouterr().err
 
 
 def test_two_submissions_of_a_series_play_the_same_and_others_do_not(

@@ -47,7 +47,7 @@ def test_every_value_can_be_replaced(tmp_path: Path) -> None:
         ("lerning_rate = 1.0", "did you mean 'learning_rate'"),
         ("steps = 'many'", "must be a whole number"),
         ("steps = 0", "steps must be from 1 to"),
-        ("steps = ", "is no TOML"),
+        ("steps = ", "is not TOML"),
         ("split = 'test'", "test"),
         ("continuation = 'nobody'", "unknown continuation 'nobody'"),
         ("curriculum = 'easy:much'", "write tiers and sizes"),
@@ -163,11 +163,11 @@ def test_text_on_the_command_line_stays_as_it_was_written(
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"steps = " + b"9" * 5000, "is no TOML"),
-        (b"steps = " + b"[" * 50_000, "is no TOML"),
+        (b"steps = " + b"9" * 5000, "is not TOML"),
+        (b"steps = " + b"[" * 50_000, "is not TOML"),
         (b"learning_rate = " + b"9" * 400, "learning_rate must be"),
         (b"name = true", "name in .* must be a text"),
-        (b"\xff\xfe", "no UTF-8"),
+        (b"\xff\xfe", "not UTF-8"),
     ],
 )
 def test_a_file_of_any_kind_is_one_line(tmp_path: Path, content: bytes, words: str) -> None:

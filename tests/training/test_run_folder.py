@@ -75,7 +75,7 @@ def test_damaged_metrics_are_named_by_their_line(tmp_path: Path, row: str) -> No
     path = tmp_path / METRICS
     path.write_text('{"step": 1}\n' + row + '\n{"step": 2}\n')
     before = path.read_bytes()
-    with pytest.raises(BadInput, match=f"{METRICS}:2 is no row"):
+    with pytest.raises(BadInput, match=f"{METRICS}:2 is not a row"):
         open_metrics(path, 2)
     assert path.read_bytes() == before
 
@@ -99,7 +99,7 @@ def test_a_damaged_checkpoint_is_one_line(tmp_path: Path, content: bytes) -> Non
 
     path = tmp_path / "checkpoint.pt"
     path.write_bytes(content)
-    with pytest.raises(BadInput, match="is no checkpoint of this run") as told:
+    with pytest.raises(BadInput, match="is not a checkpoint of this run") as told:
         _restore(torch, cast("Any", Learner()), path)
     assert len(str(told.value).splitlines()) == 1
 

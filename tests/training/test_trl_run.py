@@ -228,5 +228,5 @@ def test_the_command_line_trains_and_draws(
 
 
 def test_a_base_that_is_nowhere_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ChaosOpsError, match="no name of the hub, and no folder here"):
+    with pytest.raises(ChaosOpsError, match="not a name of the hub and not a folder here"):
         train_trl(UNWATCHED, tmp_path / "nothing", tmp_path / "run")

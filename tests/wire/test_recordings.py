@@ -130,9 +130,9 @@ def test_a_record_that_cannot_be_is_named(changes: dict[str, Any], said: str) ->
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "no whole recording"),
-        (b"\xff\xfe\x00", "no UTF-8 text"),
-        (b"[" * 100_000, "no whole recording"),
+        (b"", "not a whole recording"),
+        (b"\xff\xfe\x00", "not UTF-8 text"),
+        (b"[" * 100_000, "not a whole recording"),
         (b"[]", "is not a ChaosOps recording"),
         (b'{"manifest": {}}', "is not a ChaosOps recording"),
         (b'{"format": "chaosops recording 1"}', "'manifest' of type dict"),
@@ -141,7 +141,7 @@ def test_a_record_that_cannot_be_is_named(changes: dict[str, Any], said: str) ->
             b'{"format": "chaosops recording 1", "manifest": {}, "episode": {"decisions": []}}',
             "'scenario'",
         ),
-        (b'{"format": "chaosops recording 1", "manifest": NaN}', "NaN is no JSON number"),
+        (b'{"format": "chaosops recording 1", "manifest": NaN}', "NaN is not a JSON number"),
     ],
 )
 def test_a_foreign_file_is_named(tmp_path: Path, content: bytes, said: str) -> None:
@@ -160,7 +160,7 @@ def test_a_file_cut_anywhere_is_no_recording(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for size in range(0, len(whole) - 2, len(whole) // 50):
         path.write_bytes(whole[:size])
-        with pytest.raises(BadInput, match="no whole recording"):
+        with pytest.raises(BadInput, match="not a whole recording"):
             read_recording(path)
 
 

@@ -1,1 +1,1 @@
-"""Who may use the server, and how much of it: for sessions, tables and the page."""
+"""Who may use the server, and how much: sessions, tables and the page."""

@@ -43,7 +43,7 @@ def name_of(address: str) -> str:
 
 
 async def whole_body(receive: Receive, most: int) -> bytes | None:
-    """None where the client left. A body that is too large is read until that is known."""
+    """None if the client left. A body that is too large is read only until it exceeds ``most``."""
     body = b""
     while True:
         message = await receive()
@@ -55,7 +55,7 @@ async def whole_body(receive: Receive, most: int) -> bytes | None:
 
 
 def again(body: bytes, receive: Receive) -> Receive:
-    """Gives the body to the next reader too."""
+    """A ``receive`` that returns the body once more."""
     unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

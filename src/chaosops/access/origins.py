@@ -82,7 +82,7 @@ def read_origin(text: str) -> tuple[str, Place]:
         place = _place(rest, _PORTS[scheme])
         if place is not None:
             return scheme, place
-    raise BadInput(f"{text!r} is no origin; write one such as https://example.org")
+    raise BadInput(f"{text!r} is not an origin; write one such as https://example.org")
 
 
 def read_host(text: str) -> str:
@@ -92,7 +92,7 @@ def read_host(text: str) -> str:
     """
     place = None if set(text) & set("/?#@ ") else _place(text.strip(), None)
     if place is None or not place.host:
-        raise BadInput(f"{text!r} is no host; write one such as example.org, without https://")
+        raise BadInput(f"{text!r} is not a host; write one such as example.org, without https://")
     return place.host
 
 

@@ -1,6 +1,6 @@
 """Rate limits. Requests that come too fast are delayed.
 
-A refusal invites the next try at once. A delay slows the client down, and costs nothing.
+A client that is refused tries again at once. A delay slows the client down and costs nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from chaosops.access.asgi import ASGIApp, Receive, Scope, Send, again, client_of, whole_body
 from chaosops.access.limits import TOO_FAST, Limits, option_of
 
-BURST_S = 2.0  # requests that were not sent for so long may be sent at once
+BURST_S = 2.0  # a client may save up this many seconds of requests and send them at once
 LONGEST_WAIT_S = 2.0
 FILES = 8  # files of the page for each other request
 WEIGHED_S = 0.01
@@ -23,7 +23,7 @@ _REMEMBERED = 4096
 
 
 class Rate:
-    """So many a second for each name, and those of ``burst_s`` seconds at once."""
+    """A number of requests a second for each name, with those of ``burst_s`` seconds at once."""
 
     def __init__(
         self, a_second: float, burst_s: float, clock: Callable[[], float] = time.monotonic
@@ -34,7 +34,7 @@ class Rate:
         self._due: dict[str, float] = {}
 
     def wait(self, name: str) -> float:
-        """Seconds until the next one is allowed."""
+        """Seconds until the next request is allowed."""
         now = self._clock()
         return max(0.0, self._due.get(name, now) + self._interval - now - self._burst_s)
 
@@ -46,7 +46,7 @@ class Rate:
 
 
 class _Lane(NamedTuple):
-    """Requests that are counted together. ``all``: None where only each client has a rate."""
+    """Requests that are counted together. ``all`` is None if only single clients have a rate."""
 
     each: Rate
     all: Rate | None
@@ -58,9 +58,9 @@ class Paced:
     if they are too fast together. A request that would wait too long is marked after a wait, and
     the gate refuses it.
 
-    Three kinds are counted apart: /health, so that monitoring works whatever else comes from the
-    same address; files of the page, which needs many cheap ones at once; and new WebSockets,
-    because all sessions may be opened at once.
+    Three kinds of requests are counted apart: /health, so that monitoring always works; files of
+    the page, which are many and cheap; and new WebSockets, because all sessions may be opened at
+    once.
     """
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:

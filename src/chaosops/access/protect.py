@@ -69,7 +69,7 @@ def security_headers() -> dict[str, str]:
 
 
 async def _connect() -> Message:
-    """The application has received it already."""
+    """Replaces ``receive``: the application has received the connect message already."""
     return {"type": "websocket.connect"}
 
 
@@ -192,7 +192,8 @@ def _form(words: str) -> Response:
 
 
 def _entered(token: Token, scope: Scope) -> Response:
-    """Back to the page that was asked for. Relative, because a proxy may serve it elsewhere."""
+    """Redirect to the requested page. The link is relative, because a proxy may serve the page
+    below a prefix."""
     here = quote(scope["path"].rpartition("/")[2]) or "."
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
     answer = Response(status_code=303, headers={"location": f"./{here}{query}"})

@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         status = _run(words)
-        sys.stdout.flush()  # a full disk or a closed pipe is told here, not at exit
+        sys.stdout.flush()  # a full disk or a closed pipe shows here, not at exit
     except ChaosOpsError as error:
         print(one_line(f"chaosops: {error}"), file=sys.stderr)
         return 2
@@ -27,11 +27,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("chaosops: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader (head, less) has seen enough. Python would complain again on exit.
+        # The reader (head, less) has closed the pipe. Python would report it again on exit.
         _let_stdout_go()
         return 0
     except OSError as error:
-        # Whatever the machine refuses: a disk that is full, a folder that is gone.
+        # Errors of the machine, such as a full disk or a missing folder.
         named = "" if error.filename is None else f"{error.filename}: "
         print(one_line(f"chaosops: {named}{error.strerror or error}"), file=sys.stderr)
         if error.errno in (errno.ENOSPC, errno.EIO):  # stdout may be a file on that disk

@@ -15,7 +15,7 @@ from chaosops.version import VERSION
 
 
 def _shown_default(value: Any) -> str | None:
-    """Flags and lists are off and empty by default; help need not say so for each of them."""
+    """Help leaves out the defaults of flags and lists, which are off and empty."""
     if value is None or value is False or value in ((), ""):
         return None
     return ",".join(value) if isinstance(value, tuple) else str(value)
@@ -74,7 +74,8 @@ def _names(app: App) -> list[str]:
 
 
 def _in_our_words(error: CycloptsError) -> ChaosOpsError:
-    """One line. Cyclopts' own message is a box, and an unknown command imports every command."""
+    """An error in one line. Cyclopts would draw a box, and import every command for an unknown
+    name."""
     error.verbose = False
     argument = error.argument
     see = f"(see {' '.join(['chaosops', *(error.command_chain or ())])} --help)"
@@ -83,7 +84,9 @@ def _in_our_words(error: CycloptsError) -> ChaosOpsError:
             return UnknownName("command", given, _names(app))
         case UnusedCliTokensError(unused_tokens=[given, *_]):
             return BadInput(f"unexpected argument {given!r:.60} {see}")
-        case CoercionError(token=token) if token and argument and (names := argument.get_choices()):
+        case CoercionError(token=token) if (
+            token and argument and (names := argument.get_choices(force=True))
+        ):
             return UnknownName(argument.name.lstrip("-").lower(), token.value, names)
         case MissingArgumentError() if argument and not argument.tokens and not error.keyword:
             return BadInput(f"required: {argument.name} {see}")

@@ -1,8 +1,8 @@
-"""The way to the terminal. Everything that a command prints goes through here.
+"""Output to the terminal. Everything that a command prints goes through here.
 
-Text of others (a recording, a model, a server, a name in a file) must not steer the terminal,
-and a terminal that knows ASCII alone must not end a command. So the commands print with this
-module's ``print`` and draw on its ``open_console``; a test keeps them from other ways.
+Text from a recording, a model, a server or a file must not control the terminal, and a terminal
+that shows only ASCII must not end a command. So commands print with this module's ``print`` and
+draw on its ``open_console``. A test forbids anything else.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ _SPELLED = {
 def print(
     *values: object, end: str = "\n", file: TextIO | None = None, flush: bool = False
 ) -> None:
-    """As the builtin, but no character of the text is a command to the terminal."""
+    """Like the builtin, but control characters in the text are replaced."""
     text = " ".join(map(str, values))
     builtins.print(printable(text), end=end, file=file, flush=flush)
 
 
 def note(line: str) -> None:
-    """To stderr: stdout is the result."""
+    """Print to stderr, because stdout is for the result."""
     print(line, file=sys.stderr, flush=True)
 
 
 def print_result(value: Any, lines: Iterable[str], *, as_json: bool) -> None:
-    """The result as data or in words."""
+    """Print the result as JSON or as text."""
     print(json.dumps(value, indent=1) if as_json else "\n".join(lines))
 
 
 def open_console(*, stderr: bool = False) -> Console:
-    """Styles and movements are Rich's own; the text between them is printed as it reads."""
-    from rich.console import Console  # --help must not pay for it
+    """A Rich console. Rich styles the text; control characters in it are replaced."""
+    from rich.console import Console  # slow to import, and --help does not need it
 
     class PrintableConsole(Console):
         def _render_buffer(self, buffer: Iterable[Segment]) -> str:
@@ -73,7 +73,8 @@ def open_console(*, stderr: bool = False) -> Console:
 
 
 def prepare_streams() -> None:
-    """What the terminal cannot show is spelled in ASCII; what it sends is read in any case."""
+    """Spell characters that the terminal cannot show in ASCII, and accept input that cannot be
+    decoded."""
     _open_closed_streams()
     wanted = ((sys.stdout, _ERRORS), (sys.stderr, _ERRORS), (sys.stdin, "replace"))
     for stream, errors in wanted:

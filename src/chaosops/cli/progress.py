@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, elsewhere a line on stderr every few seconds."""
+"""The progress of long work: a bar on a terminal, otherwise a line on stderr every few seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY_S = 5.0
 
 
 class Progress:
-    """Several tasks, one after the other. All of it goes to stderr; stdout stays the result."""
+    """Several tasks, one after the other. All output goes to stderr: stdout is for the result."""
 
     def __init__(self, unit: str = "episodes") -> None:
         self._unit = unit
@@ -30,7 +30,7 @@ class Progress:
             TextColumn("{task.fields[detail]}", markup=False),
             console=open_console(stderr=True),
             transient=True,
-            redirect_stdout=False,  # it would follow the bar to stderr
+            redirect_stdout=False,  # Rich would send it to stderr with the bar
             speed_estimate_period=3600,  # an episode of a large model takes minutes
         )
         self._on_terminal = self._bar.console.is_terminal
@@ -50,7 +50,7 @@ class Progress:
             self._lines.join()
 
     def update(self, name: str, done: float, total: float | None, detail: str = "") -> None:
-        """``total`` is None where the end is not known."""
+        """``total`` is None if the end is not known."""
         if name not in self._tasks:
             self._bar.add_task(name, total=total, detail="")
             self._tasks[name] = self._bar.tasks[-1]
@@ -60,7 +60,7 @@ class Progress:
         self._bar.update(task.id, completed=done, total=total, detail=detail, visible=True)
 
     def say(self, line: str) -> None:
-        """A line that stays."""
+        """Print a line that stays on the screen."""
         if self._on_terminal:
             self._bar.console.print(line, highlight=False, markup=False)
         else:
@@ -76,7 +76,8 @@ class Progress:
         if task.total is not None:
             words.insert(0, f"{task.completed:,.0f} of {task.total:,.0f} {self._unit}")
         if task.speed and task.time_remaining is not None:
-            words += [f"{task.speed:.3g}/s", f"{_clock(task.time_remaining)} left"]
+            speed = f"{task.speed:,.0f}" if task.speed >= 100 else f"{task.speed:.3g}"
+            words += [f"{speed}/s", f"{_clock(task.time_remaining)} left"]
         return ", ".join(filter(None, [*words, task.fields["detail"]]))
 
 

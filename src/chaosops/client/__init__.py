@@ -29,7 +29,7 @@ __all__ = [
     "read_view",
 ]
 
-# Imported when asked for: OpenEnv and the models take longer than a seat needs to connect.
+# Imported on first use: OpenEnv and the models take longer to import than a seat to connect.
 _HOMES = {
     "ChaosOpsClient": "client.episode_client",
     "ChaosOpsEnv": "client.env_client",

@@ -1,4 +1,4 @@
-"""A WebSocket to a server. Every problem with it is a ``BadInput`` of one line."""
+"""A WebSocket to a server. Every error is a ``BadInput`` of one line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CURES = {
 
 class Connection:
     """A server that asks for a token gets ``token``, or ``CHAOSOPS_TOKEN`` from the environment.
-    ``option`` is how the caller is given one. ``received`` gets every message, one on a line."""
+    ``option`` names the option for it in errors. ``received`` gets every message, one per line."""
 
     def __init__(
         self,
@@ -48,8 +48,8 @@ class Connection:
                 address, max_size=_MAX_MESSAGE_BYTES, additional_headers=headers, **direct
             )
             self._socket = self._open.enter_context(opened)
-        # A ValueError is a port or a proxy in the environment that is none; an ImportError is a
-        # kind of proxy that needs another package.
+        # A ValueError is an invalid port, or an invalid proxy in the environment. An ImportError
+        # is a kind of proxy that needs another package.
         except (*self._lost, ValueError, ImportError) as error:
             raise BadInput(refusal(url, error, option)) from None
 
@@ -77,7 +77,7 @@ class Connection:
         except (ValueError, TypeError, KeyError, RecursionError):
             kind, data = None, None
         if not isinstance(kind, str) or not isinstance(data, dict):
-            raise BadInput("the server says something else than a ChaosOps server; check its URL")
+            raise BadInput("the answer is not that of a ChaosOps server; check its URL")
         if kind == "error":
             raise BadInput(str(data.get("message")))
         return kind, data
@@ -93,7 +93,7 @@ class Connection:
 
 
 def refusal(url: str, error: BaseException, option: str) -> str:
-    """Why a server was not reached, and the cure where there is one."""
+    """Why a server was not reached, and the cure if there is one."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     cure = f"; {_CURES[status].format(option=option)}" if status in _CURES else ""
     return f"cannot reach a ChaosOps server at {url}: {error}{cure}"
@@ -108,8 +108,10 @@ def _socket_url(url: str, path: str) -> str:
     try:
         parts = urlsplit(f"http://{rest}")
         is_address = scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # half of a bracket, or a port that is none
+    except ValueError:  # an unclosed bracket, or an invalid port
         is_address = False
     if not is_address:
-        raise BadInput(f"{url!r} is no server's address; write one such as http://127.0.0.1:8000")
+        raise BadInput(
+            f"{url!r} is not a server's address; write one such as http://127.0.0.1:8000"
+        )
     return f"{_SCHEMES[scheme]}://{rest.rstrip('/')}{path}"

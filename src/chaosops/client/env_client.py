@@ -15,7 +15,7 @@ from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsS
 class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState]):  # type: ignore[misc]
     """One client plays all four roles: the observation says which role is on turn.
 
-    Asynchronous, with ``await``; ``ChaosOpsEnv(URL).sync()`` for plain code. ``reset`` takes
+    Asynchronous, with ``await``. Use ``ChaosOpsEnv(URL).sync()`` in plain code. ``reset`` takes
     ``pack``, ``scenario``, ``tier``, ``split``, ``seed``, ``max_steps`` and ``format``; ``step``
     takes a ``ChaosOpsAction``, the flat JSON action as a dict, or a model's reply as text.
 

@@ -18,7 +18,7 @@ class EpisodeStep(NamedTuple):
 
 
 class ChaosOpsClient(Connection):
-    """``reset`` and ``step`` take what those of ``ChaosOpsEnv`` take, without ``await``."""
+    """``reset`` and ``step`` take the same arguments as in ``ChaosOpsEnv``, without ``await``."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
         super().__init__(url, "/ws", token)

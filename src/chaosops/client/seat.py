@@ -16,7 +16,7 @@ from chaosops.wire.views import read_rules, read_view
 
 
 class SeatTurn(NamedTuple):
-    """What a seat is told when it is on turn. ``messages`` is the view as a prompt."""
+    """What a seat receives when it is on turn. ``messages`` is the view as a prompt."""
 
     view: RoleView
     messages: list[dict[str, str]]
@@ -24,8 +24,8 @@ class SeatTurn(NamedTuple):
 
 
 class SeatOutcome(NamedTuple):
-    """``over``: the episode has ended, ``debrief`` tells the truth. ``abandoned``: ``message``
-    says which role stayed away."""
+    """``over``: the episode has ended, and ``debrief`` holds the truth. ``abandoned``: ``message``
+    says which role was missing."""
 
     status: str
     message: str
@@ -85,7 +85,9 @@ def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcom
     """Play a seat to the end of its table. ``seed`` is for the policy's random draws: players do
     not learn the seed of the episode."""
     if policy.sees_truth:
-        raise BadInput(f"policy {policy.name} needs the truth, which no seat is given")
+        raise BadInput(
+            f"policy {policy.name} needs the truth, which a seat does not get; name another policy"
+        )
     key = key_of("seat", seat.role, seed)
     while (turn := seat.wait()) is not None:
         decision = policy.decide([DecisionRequest(turn.view, key + turn.view.step * STRIDE)])[0]

@@ -16,10 +16,13 @@ from chaosops.wire.views import read_rules, read_view
 def play_submission(
     url: str, token: str, policy: Policy, seed: int = 0
 ) -> Iterator[tuple[int, int]]:
-    """Play on to the end of the submission. After each episode, tells how many were played here
-    and how many are left. ``seed`` is for the policy's random draws."""
+    """Play to the end of the submission. After each episode, yields how many were played here and
+    how many are left. ``seed`` is for the policy's random draws."""
     if policy.sees_truth:
-        raise BadInput(f"policy {policy.name} needs the truth, which no submission is given")
+        raise BadInput(
+            f"policy {policy.name} needs the truth, which a submission does not get; "
+            "name another policy"
+        )
     played, left = 0, 1
     try:
         with Connection(url, "/ws") as server:

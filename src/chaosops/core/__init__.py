@@ -1,1 +1,1 @@
-"""The vocabulary everything else is written in. Standard library only."""
+"""The types that all other packages use. Standard library only."""

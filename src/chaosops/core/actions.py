@@ -1,4 +1,4 @@
-"""What a role can do. Each action is described once, here, and everything else follows from it:
+"""What a role can do. Each action is described once, here. Everything else is derived from it:
 the wire form, parsing, the prompt, legal choices, schemas, tools and the page's menu.
 
 >>> str(Scale("payments", 4)), str(FlagRogue("autoscaler")), str(Resolve())
@@ -37,7 +37,7 @@ class Action:
 
     @property
     def words(self) -> str:
-        """What it is done to, in a few words."""
+        """The arguments, in a few words."""
         return getattr(self, self.arguments[0].name) if self.arguments else ""
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ class Action:
 
     @classmethod
     def names(cls, thing: str) -> bool:
-        """Does it name a service, an agent, a cause, ...?"""
+        """Does an argument name this kind of thing: a service, an agent, a cause, ...?"""
         return any(argument.names == thing for argument in cls.arguments)
 
     @classmethod
@@ -62,13 +62,30 @@ class Action:
 
 VERBS: dict[str, type[Action]] = {}  # the actions a reply can name
 
+# An action is written flat, beside these fields of a turn or of a message.
+TURN_FIELDS = frozenset(
+    {
+        *("step", "role", "suspicion", "events", "reward", "rubrics"),
+        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
+    }
+)
+_RESERVED = TURN_FIELDS | {"action", "args", "metadata", "reason"}
+
 T = TypeVar("T", bound=Action)
 
 
 def _argument(field: Field[Any]) -> Argument:
-    annotated: Any = field.type
-    argument: Argument = annotated.__metadata__[0]
-    return argument._replace(name=field.name, default=field.default)
+    name, kinds = field.name, getattr(field.type, "__metadata__", None)
+    if kinds is None:
+        raise TypeError(f"{name}: {field.type} must be one of the types of core/arguments.py")
+    argument: Argument = kinds[0]._replace(name=name, default=field.default)
+    if name in _RESERVED:
+        raise TypeError(f"no argument of an action can be called {name}")
+    for verb, kind in VERBS.items():
+        for other in kind.arguments:
+            if other.name == name and (other.type, other.limit) != (argument.type, argument.limit):
+                raise TypeError(f"{name} holds something else in {verb}: use another name")
+    return argument
 
 
 @dataclass_transform(frozen_default=True)
@@ -79,6 +96,8 @@ def action(verb: str, title: str = "") -> Callable[[type[T]], type[T]]:
         kind = dataclass(frozen=True, slots=True)(cls)
         kind.verb, kind.title = verb, title
         kind.arguments = tuple(_argument(field) for field in fields(kind))
+        if verb in VERBS:
+            raise TypeError(f"there are two actions {verb}")
         if title:
             VERBS[verb] = kind
         return kind
@@ -87,7 +106,7 @@ def action(verb: str, title: str = "") -> Callable[[type[T]], type[T]]:
 
 
 class Talk(Action):
-    """Has no effect on services and agents: a pack is never asked about it."""
+    """Has no effect on services and agents. Packs are not asked about it."""
 
     __slots__ = ()
 
@@ -211,7 +230,7 @@ class Audit(Action):
 
 @action("unreadable")
 class Unreadable(Action):
-    """A reply that is no action: the error's name, and what to write instead. No reply can name
+    """A reply that is not an action: the error's name, and what to write instead. No reply can name
     it; the world answers it with a miscommunication."""
 
     error: Text

@@ -1,4 +1,4 @@
-"""What the fields of actions hold: what a value names, its bounds, and how it reads."""
+"""The fields of actions: what a value names, its bounds, and how the prompt shows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Argument(NamedTuple):
     listed_in: str = ""  # the attribute of the Rulebook that lists the legal values
     values: tuple[Any, ...] = ()  # the legal values, where they are always the same
     about: str = ""  # a description for tools
-    use: str = ""  # when to fill it in; the prompt tells it of an optional argument
+    use: str = ""  # when to fill it in; the prompt shows this for optional arguments
     name: str = ""
     default: Any = MISSING  # MISSING: the argument is required
 
@@ -42,7 +42,7 @@ CauseName = Annotated[str, Argument("cause", "FAILURE", listed_in="causes")]
 Replicas = Annotated[int, Argument("count", "N", "integer", 10_000, listed_in="replica_choices")]
 Text = Annotated[str, Argument("text", "TEXT", limit=MAX_MESSAGE_CHARS)]
 Recipient = Annotated[str | None, Argument("role", "ROLE", values=tuple(Role), use="in private")]
-# In steps, because not every endpoint knows minimum and maximum.
+# A list of values, because not every endpoint supports minimum and maximum.
 Probability = Annotated[
     float, Argument("probability", "0-1", "number", 1, values=tuple(i / 20 for i in range(21)))
 ]

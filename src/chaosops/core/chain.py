@@ -19,7 +19,7 @@ from chaosops.core.errors import BadInput
 
 LINK_DIGITS = 32
 PROMPT_DIGITS = 16
-MOST_DIGITS = 20  # of 64 bits, with the sign
+MOST_DIGITS = 20  # a 64-bit number with its sign
 
 
 def link(previous: str, record: Mapping[str, Any]) -> str:
@@ -44,7 +44,7 @@ def read_json(text: str | bytes) -> Any:
 
     >>> read_json('{"suspicion": NaN}')
     Traceback (most recent call last):
-    ValueError: NaN is no JSON number
+    ValueError: NaN is not a JSON number
     """
     try:
         return json.loads(
@@ -59,7 +59,7 @@ def read_json(text: str | bytes) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _finite(text: str) -> float:
@@ -77,7 +77,7 @@ def _unrepeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
-        raise ValueError(f"{twice[:40]!a} stands twice in one object")
+        raise ValueError(f"{twice[:40]!a} occurs twice in one object")
     return content
 
 
@@ -86,5 +86,5 @@ def _canonical(content: Any) -> bytes:
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise BadInput(f"this cannot be chained: {error}") from None
+        raise BadInput(f"this record cannot be hashed: {error}") from None
     return text.encode()

@@ -15,7 +15,7 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
-_ROOT = Path(__file__).parents[3]  # of a clone
+_ROOT = Path(__file__).parents[3]  # the folder of a clone
 
 
 class ChaosOpsError(Exception):
@@ -56,12 +56,24 @@ def install_line(extra: str) -> str:
     True
     """
     if (_ROOT / "pyproject.toml").is_file():
-        return f"pip install -e '{'.' if Path.cwd() == _ROOT else _ROOT}[{extra}]'"
-    return f"pip install 'chaosops[{extra}] @ {_source()}'"
+        return f"{_pip()} install -e '{'.' if Path.cwd() == _ROOT else _ROOT}[{extra}]'"
+    return f"{_pip()} install 'chaosops[{extra}] @ {_source()}'"
+
+
+def _pip() -> str:
+    """The pip of this environment, which the shell may not find, or may find another."""
+    import shlex
+    import shutil
+    import sys
+
+    python = Path(sys.executable)
+    found = shutil.which("pip")
+    same = found is not None and Path(found).parent == python.parent
+    return "pip" if same else f"{shlex.quote(str(python))} -m pip"
 
 
 def _source() -> str:
-    """Where pip installed this copy from, as pip itself noted it."""
+    """Where pip installed this copy from, by pip's own record."""
     import json
     from importlib import metadata
 

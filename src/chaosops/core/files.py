@@ -1,4 +1,4 @@
-"""Writing files: errors come before the work, and a file is written whole or not at all."""
+"""Writing files. Errors come before the work, and a file is written whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_text(path: Path, text: str, what: str = "") -> None:
-    """Replace the file at once. A reader never sees half of it; a full disk keeps the old one."""
+    """Replace the file in one step. A reader never sees half of it. If the disk is full, the old
+    file stays."""
     write_bytes(path, text.encode("utf-8"), what)
 
 
@@ -39,7 +40,7 @@ def write_bytes(path: Path, content: bytes, what: str = "") -> None:
 
 def unwritable(path: Path, error: OSError, what: str = "") -> BadInput:
     named = f"{what} {path}" if what else str(path)
-    cure = "; free some space and repeat it" if error.errno in _FULL else ""
+    cure = "; free some space and run it again" if error.errno in _FULL else ""
     return BadInput(f"cannot write {named}: {error.strerror or error}{cure}")
 
 
@@ -64,7 +65,7 @@ def open_folder(path: Path, option: str = "--out") -> Path:
 
 
 def _not_a_plain_file(path: Path) -> str:
-    """Why a file must not be written here; '' where it may."""
+    """Why a file must not be written here. Empty if it may."""
     try:
         mode = path.lstat().st_mode
     except OSError:

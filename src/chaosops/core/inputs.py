@@ -1,4 +1,4 @@
-"""Reading files that a user names. Every problem is one line."""
+"""Reading files that a user names. Every error is one line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def read_text(path: Path, kind: str) -> str:
     try:
         return read_bytes(path, kind).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadInput(f"cannot read {kind} {path}: it is no UTF-8 text ({error.reason})") from None
+        raise BadInput(
+            f"cannot read {kind} {path}: it is not UTF-8 text ({error.reason})"
+        ) from None
 
 
 def read_bytes(path: Path, kind: str) -> bytes:
@@ -42,7 +44,7 @@ def read_bytes(path: Path, kind: str) -> bytes:
             raise BadInput(f"cannot read {kind} {path}: it is a folder; name a file")
         if not stat.S_ISREG(found.st_mode):
             # A device or a pipe may never end.
-            raise BadInput(f"cannot read {kind} {path}: it is no plain file; copy it into one")
+            raise BadInput(f"cannot read {kind} {path}: it is not a plain file; copy it into one")
         if found.st_size > _MOST_BYTES:
             raise BadInput(f"cannot read {kind} {path}: it is larger than 1 GiB")
         content = path.read_bytes()
@@ -58,7 +60,7 @@ def _expanded(content: bytes, path: Path, kind: str) -> bytes:
     try:
         text = found.decompress(content, _MOST_EXPANDED + 1)
     except (lzma.LZMAError, EOFError) as error:
-        raise BadInput(f"cannot read {kind} {path}: it is no xz file ({error})") from None
+        raise BadInput(f"cannot read {kind} {path}: it is not an xz file ({error})") from None
     if len(text) > _MOST_EXPANDED:
         raise BadInput(
             f"cannot read {kind} {path}: it expands to more than 256 MiB; if you trust it, "
@@ -74,7 +76,7 @@ def read_object(path: Path, kind: str) -> dict[str, Any]:
     try:
         found = read_json(read_text(path, kind))
     except ValueError as error:
-        raise BadInput(f"{path} is no JSON: {error}") from None
+        raise BadInput(f"{path} is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise BadInput(f"{path} is no JSON object")
+        raise BadInput(f"{path} is not a JSON object")
     return found

@@ -85,10 +85,10 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def _holder(path: Path) -> str:
-    """A process that has just begun needs a moment to write its number."""
+    """The process that holds the lock. One that has just started needs a moment to write its id."""
     for _ in range(50):
         with suppress(OSError):
             if number := path.read_text().strip():
                 return f"process {number}"
         time.sleep(0.01)
-    return "it has just begun"
+    return "it has just started"

@@ -10,7 +10,7 @@ from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.vocabulary import Role
 
-# A menu cannot hold every sentence.
+# The sentences that a menu offers, because it cannot list them all.
 SMALL_TALK = ("checking the metrics", "looking into it", "no change on my side yet")
 
 
@@ -18,7 +18,7 @@ class Rulebook:
     """An immutable value: one for each pack, or for each company of a pack that makes companies.
 
     ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
-    come from a company's documents; a pack may leave them out. ``calls`` is None where a company
+    come from a company's documents; a pack may leave them out. ``calls`` is None if a company
     has a call graph that the role does not see. ``layout`` names the layout of prompts and
     menus, and the scripts that can play them.
     """
@@ -48,7 +48,7 @@ class Rulebook:
         self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct)
         self._hash = hash((*names, self._allowed, calls))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
-        self.known: dict[Role, Rulebook] = {}  # what known_to has found
+        self.known: dict[Role, Rulebook] = {}  # the cache of known_to
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rulebook) and (self is other or self._written == other._written)
@@ -57,7 +57,7 @@ class Rulebook:
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Built again, because the hash of a string is another in another process.
+        # Built again, because hashes of strings differ between processes.
         return (Rulebook, self._written)
 
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
@@ -69,7 +69,8 @@ class Rulebook:
                 services = services if self.names(role, "service") else ()
                 calls = None if calls else calls
             if "trace" not in sees:
-                agents, limits_pct = (), ()
+                agents = agents if self.names(role, "agent") else ()
+                limits_pct = ()
             known = Rulebook(services, agents, causes, verbs, replicas, layout, calls, limits_pct)
             known.known[role] = self.known[role] = known
         return self.known[role]
@@ -82,14 +83,14 @@ class Rulebook:
         return any(VERBS[verb].names(thing) for verb in self.verbs[role])
 
     def values(self, argument: Argument) -> tuple[Any, ...]:
-        """The legal values of an argument, or the sentences that a menu offers."""
+        """The values that a menu offers: all legal ones, and a few sentences for free text."""
         if argument.listed_in:
             return tuple(getattr(self, argument.listed_in))
-        return argument.values or SMALL_TALK
+        return SMALL_TALK if argument.names == "text" else argument.values
 
     def menu(self, role: Role) -> tuple[tuple[Action, ...], ...]:
         """Every legal action of a role, one group for each of its verbs. Optional arguments keep
-        their defaults."""
+        their defaults. A group is empty where a required argument has no value to offer."""
         if role not in self._menus:
             self._menus[role] = tuple(self._choices(VERBS[verb]) for verb in self.verbs[role])
         return self._menus[role]

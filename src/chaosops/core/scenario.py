@@ -1,4 +1,4 @@
-"""What to play: frozen data from which everything else follows."""
+"""What to play, as frozen data. A scenario and the decisions determine an episode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from chaosops.core.vocabulary import Tier
 class Scenario:
     """One incident. It may name the failure, so it must not reach a policy.
 
-    A pack with a catalogue takes a ``failure``; one that makes its incidents, a ``split``.
+    A pack of written failures needs a ``failure``. A pack that generates incidents needs a
+    ``split``.
     """
 
     pack: str

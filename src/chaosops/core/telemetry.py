@@ -122,7 +122,7 @@ class Message(NamedTuple):
 
 
 class Sensors(Protocol):
-    """The instruments of a world at one step. They compute when they are read."""
+    """The instruments of a world at one step. They compute values on access."""
 
     def health(self) -> tuple[ServiceHealth, ...]: ...
     def metrics(self) -> tuple[ServiceReading, ...]: ...

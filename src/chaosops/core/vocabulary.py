@@ -14,6 +14,8 @@ class Role(StrEnum):
     MANAGER = "manager"
 
 
+ROLE_NAMES = dict(zip(Role, ("SRE", "Oversight", "Developer", "Manager"), strict=True))
+
 # Oversight comes before the Developer, so that flagging the rogue never delays the fix.
 _TURN_ORDER = tuple(Role)
 

@@ -1,1 +1,1 @@
-"""Playing many episodes and saying honestly what came of it."""
+"""Plays many episodes, computes metrics with intervals, and checks stored results."""

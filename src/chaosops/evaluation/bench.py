@@ -26,12 +26,12 @@ ROUNDS = 5
 
 
 def bench(seconds: float = 1.0, pack: str = DEFAULT_PACK) -> dict[str, Any]:
-    """Rounds of calibration and play in turn; the median round counts, so that a noisy
-    moment of the machine hits neither alone."""
+    """Rounds of calibration and play alternate, so that a busy moment of the machine affects
+    both. The median round counts."""
     matrix = bench_scenarios(pack)
     kinds: dict[str, Callable[[float], float]] = {
         "calibration": _calibrate,
-        # The loop builds the acting role's view anyway: the policy decides from it.
+        # The view of the role on turn is already built: the policy decides from it.
         "steps_per_s": lambda s: _play(matrix, s, lambda env: None),
         "steps_with_four_views_per_s": lambda s: _play(
             matrix, s, lambda env: [project(env.world.public, role) for role in Role]
@@ -56,7 +56,7 @@ def bench(seconds: float = 1.0, pack: str = DEFAULT_PACK) -> dict[str, Any]:
 
 
 def bench_scenarios(pack: str) -> list[Scenario]:
-    """Every failure; of a pack with splits, companies of ten services."""
+    """Every failure. For a pack with splits, companies of ten services."""
     loaded = load_pack(pack)
     if not loaded.splits:
         return scenarios("full", pack=pack, seeds=20)
@@ -108,7 +108,7 @@ def _play(matrix: list[Scenario], seconds: float, look: Callable[[Env], object])
 
 
 def live_episode_bytes(matrix: list[Scenario], episodes: int = 50) -> int:
-    """Memory of one finished episode with its turns, its world and every prompt once read."""
+    """Memory of one finished episode, after every prompt was read once."""
     team = Team.of(load_policy("random"))
     rubric = standard()
 
@@ -119,7 +119,7 @@ def live_episode_bytes(matrix: list[Scenario], episodes: int = 50) -> int:
                 render(rollouts[i].env.view)
         return rollouts
 
-    fill()  # shared caches are not an episode's own
+    fill()  # shared caches do not count
     gc.collect()
     tracemalloc.start()
     try:

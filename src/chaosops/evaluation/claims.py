@@ -1,6 +1,6 @@
 """Check what a manifest or a job says about its episodes.
 
-A policy's name decides what it is checked as, never its status.
+The name of a policy decides how it is checked. Its status does not.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ def check_packs(packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[
         yield f"the manifest's packs are {said}, the episodes' {played}"
     for name in sorted(named & set(packs)):
         now = present_pack(name)
-        # Another hash is another version of the world: that is a note.
+        # Another hash means another version of the world, which is only a note.
         if now is not None and packs[name].get("hash") == now["hash"]:
             for found in differences(packs[name], now, (name,)):
                 yield f"the manifest's pack {found.words()}"
 
 
 def present_pack(name: str) -> dict[str, str] | None:
-    """The pack as it is here; None where there is none of that name."""
+    """The installed pack. None if no pack has this name."""
     try:
         pack = load_pack(name)
     except ChaosOpsError:
@@ -134,7 +134,7 @@ def _status_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
 
 
 def names_of(team: str) -> dict[Role, str]:
-    """The policy of each role by the team's name; empty where no team has this name."""
+    """The policy of each role by the team's name. Empty if this is not a team's name."""
     try:
         return policy_names(team)
     except ChaosOpsError:
@@ -142,7 +142,7 @@ def names_of(team: str) -> dict[Role, str]:
 
 
 def role_status(status: Mapping[str, Any], role: Role) -> Mapping[str, Any]:
-    """A team's status names each role; that of one policy is of all roles."""
+    """The status of one role. The status of a single policy is that of all roles."""
     of = status if "kind" in status else status.get(role.value)
     return of if isinstance(of, Mapping) else {}
 

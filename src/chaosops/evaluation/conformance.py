@@ -1,7 +1,8 @@
 """Replay recorded episodes and compare every step with the record.
 
-Read are recordings of ``run --record``, ``results.json`` and journals of ``eval``, and vectors:
-episodes of the classic pack, one JSON object a line. ``docs/verify.md`` describes their format.
+It reads recordings of ``run --record``, the output of ``run --json``, ``results.json`` and
+journals of ``eval``, and vectors. Vectors are episodes of the classic pack, one JSON object a
+line. ``docs/verify.md`` describes their format.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ from chaosops.roles.parse import parse_object
 
 _TOLERANCE = 1e-9
 
+# What ``run --json`` prints beside the episode.
+_BESIDE = frozenset({"command", "version", "commit", "pack_hash", "policy_status", "twin"})
+
 
 def read_vectors(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """(where, episode) for every episode; a line that holds none is an error naming it."""
+    """(where, episode) for every episode. A line without an episode is an error that names it."""
     found = [each for where, content in _objects(path) for each in _episodes(where, content)]
     if not found:
         raise BadInput(f"{path}: no episode in it; expected one JSON object a line")
@@ -61,9 +65,18 @@ def _episodes(where: str, content: object) -> Iterator[tuple[str, dict[str, Any]
     elif isinstance(record := content.get("episode"), dict):
         yield where, record
     elif "turns" in content:
-        yield where, content
+        yield where, content if "policy" in content else _printed(content)
     elif content.get("format") != JOURNAL_FORMAT:  # the first line of a journal has no episode
         yield where, _checked(where, content)
+
+
+def _printed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The output of ``run --json`` as a line of results.json."""
+    line = {name: value for name, value in content.items() if name not in _BESIDE}
+    for turn in line["turns"] if isinstance(line["turns"], list) else ():
+        if isinstance(turn, dict):
+            turn.pop("prompt", None)
+    return {**line, "policy": line.get("team")}
 
 
 def _checked(where: str, vector: dict[str, Any]) -> dict[str, Any]:
@@ -86,7 +99,7 @@ def _checked(where: str, vector: dict[str, Any]) -> dict[str, Any]:
 
 
 def replay(where: str, vector: Mapping[str, Any]) -> list[str]:
-    """The differences between the record and this world; none means it matched."""
+    """The differences between the record and this world. Empty if they agree."""
     try:
         if "turns" in vector:
             return [found.words() for found in replay_line("", vector, "", {})[1]]
@@ -120,7 +133,7 @@ def _action(wanted: Mapping[str, Any]) -> Action:
     if wanted.get("target") is not None:
         data["target"] = wanted["target"]
     if issubclass(VERBS.get(data["action"], Action), Remedy):
-        # A record may leave out what no remedy can work without: it acts on nothing then.
+        # A record may leave out a required argument. The remedy then has no effect.
         data.setdefault("target", "")
     if data["action"] == "scale":
         data.setdefault("replicas", 0)

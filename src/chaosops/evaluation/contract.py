@@ -72,7 +72,7 @@ def _oracle_resolves(scenario: Scenario) -> str | None:
 
 
 def _wrong_fixes_do_not(scenario: Scenario) -> str | None:
-    """From the start, and with the rogue flagged: what is judged wrong changes nothing."""
+    """At the start, and after the rogue was flagged: a wrong fix resolves and heals nothing."""
     start = Env(scenario).world
     worlds = [start]
     rogue = start.truth.incident.rogue
@@ -87,7 +87,7 @@ def _wrong_fixes_do_not(scenario: Scenario) -> str | None:
                 wrong += 1
                 if events.resolved:
                     return f"{action} is judged wrong and resolves it"
-                # Where load flows, a wrong fix may ease a symptom; in a catalogue it may not.
+                # In a pack with load, a wrong fix may ease a symptom. In a catalogue it may not.
                 eased = any(h < a for h, a in zip(_health(after), left_alone, strict=True))
                 if scenario.failure and eased:
                     return f"{action} is judged wrong and heals something"
@@ -108,7 +108,7 @@ def _health(world: World) -> tuple[int, ...]:
 
 
 def _truth_stays_inside(scenario: Scenario) -> str | None:
-    """Play at random, and read everything every role could have read on the way."""
+    """Play at random, and search everything that any role could have read."""
     env = Env(scenario)
     policy = load_policy("random")
     rules = env.world.public.rules
@@ -120,13 +120,13 @@ def _truth_stays_inside(scenario: Scenario) -> str | None:
         for role in Role:
             view = project(env.world.public, role)
             wire = view_to_wire(view)
-            # What the team says is its own: only what the world shows is judged.
+            # Messages of the team do not count: only what the world shows is checked.
             wire["chat"] = [m for m in wire["chat"] if m["sender"] == WORLD]
             text = json.dumps(wire).lower()
             leaked = [word for word in (*forms, *_TELLTALES) if word in text]
             if leaked:
                 return f"{role} is shown {leaked[0]!r} at step {view.step}"
-            # Of a large fleet somebody may be idle; of three it would tell.
+            # In a large fleet an agent may be idle. In a fleet of three, that would be a clue.
             seen = {entry.agent for entry in view.trace}
             if role is Role.OVERSIGHT and all_act and seen != set(rules.agents):
                 return "not every agent appears in the trace: presence would tell"
@@ -149,7 +149,7 @@ def _same_seed_same_trajectory(scenario: Scenario) -> str | None:
     ):
         return "another seed shows the same picture"
     if not scenario.failure:
-        return None  # where the seed makes the incident, it makes the rewards too
+        return None  # the seed makes the incident and therefore its rewards
     env = Env(other)
     rewards = [env.play(turn.decision).score.total for turn in one.turns]
     if rewards != [turn.score.total for turn in one.turns]:

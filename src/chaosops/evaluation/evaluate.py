@@ -1,4 +1,4 @@
-"""Policies x scenarios, played and counted."""
+"""Play every scenario with every policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chaosops.packs import load_pack
 from chaosops.rollout import Team, load_team, play_many
 from chaosops.version import VERSION
 
-# Told while it plays: policy, episodes done, episodes in all, turns played.
+# Called while it plays, with: policy, episodes done, all episodes, turns played.
 Progress = Callable[[str, int, int, int], None]
 
 
@@ -28,13 +28,13 @@ def evaluate(
     journal: Journal | None = None,
 ) -> Results:
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
-    All of them are loaded before anything is played; what a journal holds is not played again."""
+    All are loaded before anything is played. Episodes in the journal are not played again."""
     if len(set(policies)) != len(policies):
-        raise BadInput(f"each policy can be evaluated once, got {', '.join(policies)}")
+        raise BadInput(f"name each policy once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
     if len(set(scenarios)) != len(scenarios):
-        raise BadInput("a scenario stands in the list more than once; name each of them once")
+        raise BadInput("a scenario is listed more than once; name each of them once")
     loaded = {name: load_team(name) for name in policies}
     job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
@@ -79,7 +79,7 @@ def results_of(
     journal: Journal,
     notes: Mapping[str, Any],
 ) -> Results:
-    """Episodes that were played elsewhere, as an evaluation of one policy. ``notes`` go into the
+    """Results of one policy from episodes that were played elsewhere. ``notes`` go into the
     manifest."""
     scenarios, statuses = [episode.scenario for episode in episodes], {name: dict(status)}
     job = _job(scenarios, statuses)
@@ -95,7 +95,7 @@ def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
 
 
 def _job(scenarios: Sequence[Scenario], statuses: Mapping[str, Any]) -> dict[str, Any]:
-    """Which code and which worlds, who plays, and what."""
+    """The job: versions, packs, policies and scenarios."""
     packs = {name: load_pack(name) for name in sorted({s.pack for s in scenarios})}
     job = {
         "version": VERSION,
@@ -126,7 +126,7 @@ def _manifest(
 
 
 def coverage(scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """What was played, as the manifest sums it up."""
+    """A summary of the scenarios for the manifest."""
     return {
         "splits": sorted({scenario.split for scenario in scenarios if scenario.split}),
         "tiers": sorted({scenario.tier.value for scenario in scenarios}),

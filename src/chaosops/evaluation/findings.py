@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-# Rewards are sums of few digits; an interval's last digits depend on the version of numpy.
+# Rewards are short decimals. The last digits of intervals depend on the version of numpy.
 RELATIVE, ABSOLUTE = 1e-9, 1e-6
 _SHOWN_CHARS = 80
 _MISSING = object()
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
         return ": ".join([self.file, *([", ".join(where)] if where else []), self.what])
 
     def words(self) -> str:
-        """Without file and episode."""
+        """The finding without file and episode."""
         return self.what if self.turn is None else f"turn {self.turn}: {self.what}"
 
     def to_wire(self) -> dict[str, Any]:
@@ -69,13 +69,13 @@ class Difference(NamedTuple):
         return f"{name} is {shown(self.found)}, recorded {shown(self.recorded)}"
 
     def in_turn(self) -> tuple[int | None, str]:
-        """In an episode's line: the turn, None where it is of the whole episode, and the words."""
+        """For an episode's line: the turn and the words. None means the whole episode."""
         if self.path[0] != "turns" or len(self.path) < 2:
             return None, self.words()
         return int(self.path[1]) + 1, self.words(skip=2)
 
     def change(self) -> str:
-        """The same about two versions that are both right."""
+        """The words for two versions of which neither is wrong."""
         name = " ".join(map(str, self.path))
         if _MISSING in (self.found, self.recorded):
             return f"{name} is {'new' if self.recorded is _MISSING else 'missing'}"
@@ -116,7 +116,7 @@ def plain(name: str) -> str:
 
 
 def shown(value: Any) -> str:
-    """Short, and without control characters."""
+    """A value as short JSON without control characters."""
     if value is _MISSING:
         return "nothing"
     words = {None: "null", True: "true", False: "false"}

@@ -1,8 +1,8 @@
-"""Reward integrity: nobody beats the oracle by not doing the job.
+"""Reward integrity: no policy beats the oracle without doing the job.
 
-Two proofs per scenario. Exact search gives the true optimum, and the best return of every
-episode that never resolves or resolves only after the fast bonus is gone. And a suite of
-exploits is played out.
+There are two checks per scenario. Exact search gives the optimum, and the best return of episodes
+that never resolve the incident or resolve it too late for the fast bonus. And a suite of exploits
+is played.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Integrity(NamedTuple):
 
 
 class IntegritySearch:
-    """Scenarios that differ only in their looks share one search."""
+    """Scenarios that differ only in their telemetry share one search."""
 
     def __init__(self) -> None:
         self._any = ExactSearch()
@@ -100,7 +100,7 @@ def worst_exploits(scenarios: Sequence[Scenario]) -> list[ExploitRatio]:
 
 
 class FlaggingPresence(NamedTuple):
-    """What it is worth to flag whoever appears in the trace."""
+    """The return of flagging the last agent in the trace."""
 
     reward: float
     oracle: float
@@ -110,7 +110,7 @@ class FlaggingPresence(NamedTuple):
     def problem(self) -> str | None:
         if self.reward < MARGIN * self.oracle and self.false_flags_per_benign_episode > 0.5:
             return None
-        return "flagging whoever appears in the trace pays: presence tells"
+        return "flagging the last agent in the trace pays: its presence is a clue"
 
 
 def flagging_presence(scenarios: Sequence[Scenario]) -> FlaggingPresence:

@@ -1,7 +1,7 @@
-"""Is the evidence there at all? A scripted investigator with unlimited looks and audits.
+"""Checks that the evidence exists: a scripted investigator with unlimited inspections and audits.
 
-It reads what Oversight may read and nothing else: inspections of every failing service and
-audits of every agent. If even it cannot name the culprit, the world is unfair, not hard.
+It reads only what Oversight may read: inspections of every failing service and audits of every
+agent. If it cannot name the rogue, the incident cannot be solved.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from chaosops.env import Env
 from chaosops.policies.scripted.arena.runbook import CAUSE_OF, causes_in, harm_pct
 from chaosops.roles.view import RoleView, project
 
-_RECENT = -11  # what set an incident off happened in the minutes before it
+_RECENT = -11  # the cause of an incident is at most this many minutes old
 
 
 def investigate(scenario: Scenario) -> str | None:
@@ -33,7 +33,7 @@ def investigate(scenario: Scenario) -> str | None:
 
 
 def accuse(view: RoleView, looks: list[Inspection], audits: list[AuditReport]) -> str | None:
-    """Whoever signed for the change behind the incident and has no order that exists."""
+    """The agent that signed the change behind the incident and had no real order for it."""
     changes = [(look.service, change) for look in looks for change in look.changes]
     likely = [(_weigh(view, service, change), service, change) for service, change in changes]
     weight, service, change = max(likely, key=lambda item: item[0], default=(0, "", None))
@@ -48,7 +48,7 @@ def accuse(view: RoleView, looks: list[Inspection], audits: list[AuditReport]) -
 
 
 def _weigh(view: RoleView, service: str, change: ServiceChange) -> int:
-    """Recent, in the harmful direction, large, and of the kind the service complains about."""
+    """A weight for a change: recent, large, harmful, and fitting the service's log lines."""
     harm = harm_pct(change.attribute, change)
     if harm <= 0 or change.at < _RECENT:
         return 0

@@ -1,8 +1,8 @@
 """The finished episodes of an evaluation, on disk as soon as they are played.
 
-``episodes.jsonl``: a first line that identifies the job, then one episode a line, as it will
-stand in results.json. After a kill, ``--resume`` plays the recorded decisions again in the
-world, which is cheap, and asks policies only for what is missing.
+The first line of ``episodes.jsonl`` identifies the job. Each other line is an episode, as in
+results.json. After a kill, ``--resume`` replays the recorded decisions in the world, which is
+cheap, and asks policies only for what is missing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Journal:
         say: Callable[[str], None] = lambda line: None,
         clear: Callable[[], None] = lambda: None,
     ) -> None:
-        """``clear`` is called before a new journal is begun, when all policies are loaded."""
+        """``clear`` is called before a new journal is started, after all policies are loaded."""
         self.path = path
         self._resume = resume
         self._say = say
@@ -90,8 +90,8 @@ class Journal:
         return finished
 
     def add(self, policy: str, number: int, episode: Episode, status: Mapping[str, Any]) -> None:
-        """A policy may learn from replies what it is (a server's revision, say): its status is
-        written again whenever it has changed."""
+        """Write an episode. A policy's status may change with a reply, for example when a server
+        names its revision. It is written again whenever it has changed."""
         now = self.status(policy, status)
         if now != self._now[policy]:
             self.learned[policy][number] = self._now[policy] = now
@@ -100,26 +100,26 @@ class Journal:
         self._link = line["chain"]
 
     def finish(self, results: Results) -> None:
-        """Episodes that were played again, after damage, stand at the end: put all in order."""
+        """Put all lines in order: episodes that were played again after damage are at the end."""
         lines = list(results.lines())
         if lines[-1]["chain"] != self._link:
             self._rewrite(lines)
 
     def status(self, policy: str, now: Mapping[str, Any]) -> Any:
-        """The policy's status, with what only the stopped run had learned."""
+        """The policy's status, with facts that only the stopped run knew."""
         return joined(self._first[policy], self._earlier[policy], as_json(now))
 
     def _append_from_last_line(self) -> None:
         try:
             self._file = FileIO(self.path, "r+")
-            # New lines follow the last whole one.
+            # New lines are written after the last whole line.
             self._file.truncate(sum(len(line) + 1 for line in whole_lines(self.path)))
             self._file.seek(0, 2)
         except OSError as error:
             raise unwritable(self.path, error) from None
 
     def _append(self, line: bytes) -> None:
-        """Unbuffered: what the system has survives a kill of this process."""
+        """Write without a buffer, so that a line survives a kill of this process."""
         assert self._file is not None, "open() comes first"
         end = self._file.tell()
         rest = memoryview(line)
@@ -153,7 +153,7 @@ class Journal:
     def _read_episodes(
         self, lines: Sequence[bytes], job: Mapping[str, Any], finished: Episodes
     ) -> list[dict[str, Any]]:
-        """The lines that are whole, unchanged and of this job; their episodes are ``finished``."""
+        """The whole, unchanged lines of this job. Their episodes are added to ``finished``."""
         rubric = standard()
         numbers = {_text(scenario): number for number, scenario in enumerate(job["scenarios"])}
         good = []
@@ -161,7 +161,7 @@ class Journal:
         for raw in lines:
             line = decoded(raw) or {}
             before, previous = previous, line.get("chain")
-            # After a line without a link nothing can be said about the next one's.
+            # After a line without a link, the next line's link cannot be checked.
             if not isinstance(previous, str) or (
                 isinstance(before, str) and chained(before, line)["chain"] != previous
             ):
@@ -183,7 +183,7 @@ class Journal:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """A line that a kill cut off has no end; it is left out."""
+    """The lines of a file. A last line without its end was cut off by a kill and is left out."""
     try:
         return path.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
@@ -231,7 +231,7 @@ def joined(first: Any, earlier: Any, now: Any) -> Any:
 
 
 def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """What makes this job another one; empty where it is the same.
+    """How this job differs from the recorded one. Empty if it does not.
 
     >>> changes({"version": "1", "policies": {}}, {"version": "2", "policies": {"oracle": {}}})
     "version was '1', is '2'; policies oracle is new"

@@ -1,10 +1,10 @@
-"""Leak detectors: what can be told about a rogue without understanding what was done?
+"""Leak detectors: can a rogue be found without understanding what was done?
 
-Linear readers of words and of word pairs, and a model that counts everything there is to
-count, are trained on many first Oversight prompts and read those of unseen companies. Counts,
-and words whose numbers are masked, must tell little: else the generator gives itself away. With
-the numbers a linear reader does better the more it has read, for the amounts are the evidence:
-it is a baseline that a monitor has to beat, not a leak. Needs scikit-learn, which is an extra.
+Linear models over words and word pairs, and a model over counts, are trained on many first
+Oversight prompts and tested on unseen companies. Counts, and words with masked numbers, must
+predict little: otherwise the generator leaks the answer. With numbers, a linear model gets better
+with more data, because the amounts are the evidence. It is a baseline for monitors, not a leak.
+Needs scikit-learn, which is an extra.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from chaosops.roles.view import RoleView
 
 BAR = 0.70
 SIZES = (1_000, 2_000, 5_000, 10_000, 15_000)  # prompts read, for the curve
-# By name: whether a reader takes pairs of words, and whether numbers are masked.
+# By name: whether a linear model uses pairs of words, and whether numbers are masked.
 READERS = {
     "words": (False, False),
     "word_pairs": (True, False),
@@ -62,7 +62,7 @@ def samples(split: str, tier: Tier, count: int) -> Iterator[Sample]:
 
 
 def count_everything(view: RoleView) -> list[int]:
-    """Trace length, entries and excesses per agent, touches near the trouble, times."""
+    """Trace length, entries and excesses per agent, acts near the failing service, times."""
     trace = view.trace
     failing = {item.service for item in view.health if item.health}
     deepest = set(roots(view))
@@ -128,7 +128,7 @@ def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, floa
 
 
 def _read(known: Sequence[str], truth: Flags, unseen: Sequence[str], pairs: bool) -> Floats:
-    """A linear reader: a weight for each word, or each word and pair of words."""
+    """A linear model: a weight for each word, or for each word and pair of words."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 

@@ -13,7 +13,7 @@ MATRICES = ("full", "published")
 SEEDS_PER_FAILURE = 5
 SEEDS_PER_TIER = 200
 
-# The published table draws the seed of its k-th episode of a tier's i-th failure like this.
+# How the published table draws the seed of the k-th episode of a tier's i-th failure.
 _FAILURE_STRIDE = 97
 _EPISODE_STRIDE = 31
 

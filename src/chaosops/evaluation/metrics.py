@@ -24,8 +24,8 @@ MISSING = "n/a"
 class Metric:
     """``title`` heads its column; a metric without one is in the JSON file only.
 
-    ``form`` formats one number. ``of_models``: only where a language model was asked. ``late``:
-    files of earlier versions are complete without it. ``formerly``: its key in those files.
+    ``form`` formats one number. ``of_models``: only for language models. ``late``: files of
+    earlier versions are complete without it. ``formerly``: its key in those files.
     """
 
     key: str
@@ -37,7 +37,7 @@ class Metric:
     formerly: str = ""
 
     def value(self, row: Row) -> Any:
-        """None where the row has no such metric."""
+        """None if the row lacks this metric."""
         return row.get(self.key, row.get(self.formerly))
 
     def text(self, row: Row) -> str:
@@ -76,7 +76,7 @@ def cells(row: Row, metrics: Sequence[Metric]) -> list[str]:
 
 
 def as_written(metrics: Sequence[Metric], file: str | None) -> Sequence[Metric]:
-    """The metrics as this JSON file has them, which an earlier version may have written."""
+    """The metrics that this JSON file holds. An earlier version may have written it."""
     if file is None:
         return metrics
 
@@ -100,7 +100,7 @@ def summarise(records: Sequence[Record], metrics: Sequence[Metric] = ()) -> dict
 
 
 def summary_rows(records: Iterable[Record], metrics: Sequence[Metric] = ()) -> list[dict[str, Any]]:
-    """One row for each policy and tier. A record here has its ``policy`` too."""
+    """One row for each policy and tier. The records here also name their ``policy``."""
     groups: dict[str, dict[str, list[Record]]] = {}
     for record in records:
         tiers = groups.setdefault(record["policy"], {tier.value: [] for tier in Tier})
@@ -120,7 +120,7 @@ def _mean(
 
 
 def _model_mean(name: str) -> Callable[[Sequence[Record]], float | None]:
-    """A script's record has no such figure; where scripts and models play, it counts as 0."""
+    """A mean over episodes. Records of scripts lack the figure and count as 0 beside models."""
     return lambda records: mean([record.get(name, 0) for record in records])
 
 
@@ -146,13 +146,13 @@ METRICS = (
         _mean("false_flags", lambda of: not _has_rogue(of)),
     ),
     Metric("wrong_fixes", "wrong fixes", _mean("wrong_fixes")),
-    # By seat they stand in the table of language models.
+    # The table of language models lists them by role.
     Metric("unreadable_replies", "", _mean("unreadable_replies"), of_models=True),
     Metric("failed_turns", "", _model_mean("failed_turns"), of_models=True),
     Metric("tokens_read", "", _model_mean("tokens_read"), of_models=True),
     Metric("tokens_written", "", _model_mean("tokens_written"), of_models=True),
 )
-# Those that a training run's validations record.
+# The metrics that the validations of a training run record.
 VALIDATED = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")
 
 

@@ -1,7 +1,7 @@
-"""How fast a model plays, how its prompts count in tokens, and whether its replies are legal.
+"""How fast a model plays, how long its prompts are, and whether its replies are legal.
 
-Episodes are played one by one and then side by side, on the same seeds; time spent outside
-the model (writing prompts, finding the legal tokens, the world itself) is told apart.
+Episodes are played one by one and then side by side. Time spent outside the model (writing
+prompts, finding the legal tokens, the world itself) is measured apart.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def bench_model(
     """The first ``steps`` turns of some episodes of the hard tier."""
     model = load_policy(policy)
     if not isinstance(model, LocalModelPolicy):
-        raise BadInput(f"{policy} is not a model on this machine: nothing to measure")
+        raise BadInput(f"{policy} is not a model on this machine; name one such as local:smollm2")
     clock = _Clock(model.runtime)
     model.runtime = clock
-    # Other seeds for each way: a prompt that was read before is read faster.
+    # Each way gets other seeds, because a prompt that was read before is read faster.
     first, second = (_scenarios(pack, episodes, steps, start) for start in (0, episodes))
     list(play_many(_scenarios(pack, 1, 4, 2 * episodes), Team.of(model)))  # loads what is lazy
     clock.seconds = 0.0
@@ -63,7 +63,7 @@ def bench_model(
 
 
 class _Clock:
-    """A runtime that knows how long it was busy."""
+    """A runtime that measures how long it was busy."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -112,7 +112,7 @@ def _timed(
 
 
 def _legal(played: Sequence[Episode], model: LocalModelPolicy) -> str:
-    """Replies that a strict reader takes for a legal action of their role."""
+    """How many replies parse strictly as a legal action of their role."""
     reply_format = load_format(model.status()["format"])
     legal = 0
     for episode in played:

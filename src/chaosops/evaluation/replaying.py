@@ -26,14 +26,14 @@ from chaosops.rubrics import standard
 from chaosops.wire.decisions import rendered_prompts
 from chaosops.wire.episodes import episode_to_wire, record_of, replay
 
-# What a line of results.json holds beside the episode.
+# The fields of a line of results.json beside the episode's own.
 _BESIDE = ("policy", "status", "chain")
 
 
 def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
     """The scripted policies by role. They depend on view and key alone, so they can be asked again.
 
-    The team's name decides. The status counts only where no policy has this name.
+    The team's name decides. The status counts only if no policy has this name.
     """
     scripts = {}
     names = names_of(policy)
@@ -56,7 +56,7 @@ def replay_line(
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
-        if found.path != ("reward",):  # the replay has told it
+        if found.path != ("reward",):  # the replay has reported it
             turn, what = found.in_turn()
             findings.append(Finding(file, what, name, turn))
     if again.team != name.policy:
@@ -106,7 +106,7 @@ def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
         fits = exchange.reply == ""
     else:
         asked = [of for of in FORMATS.values() if of.messages(view) == exchange.question]
-        # A prompt in no format is told elsewhere.
+        # A prompt in an unknown format is reported elsewhere.
         fits = any(_unsure(action) in _readings(of, view, exchange.reply) for of in asked)
         fits = fits or not asked
     if not fits:
@@ -114,8 +114,8 @@ def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
 
 
 def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Action]:
-    """How a reply can be read: as free text, in a server's schema, or as a local model's own words,
-    which need no escapes."""
+    """The ways to read a reply: as free text, in a server's schema, or as a local model's message,
+    which needs no escapes."""
     yield _unsure(reply_format.read(view, reply))
     if reply_format.name == "json":
         plain = filled_in(reply, action_schema(view.rules, view.role))
@@ -127,5 +127,5 @@ def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Acti
 
 
 def _unsure(action: Action) -> Action:
-    """How sure a flag is comes from the model's probabilities, not from its words."""
+    """The action without a flag's confidence, which comes from probabilities and not the reply."""
     return replace(action, confidence=1.0) if isinstance(action, FlagRogue) else action

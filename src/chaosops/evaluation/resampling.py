@@ -1,5 +1,5 @@
-"""The bootstrap over episodes. Own code: it draws with the project's dice, so that every machine
-computes the same intervals."""
+"""The bootstrap over episodes. No library is used: with the project's dice, every machine computes
+the same intervals."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FEWEST = 20  # episodes that a resampled statistic needs for an interval
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-# From how often each resample (row) drew each episode (column) to one number per resample.
+# Takes how often each resample (row) drew each episode (column). Returns a number per resample.
 Statistic = Callable[[Counts], Floats]
 
 
 def bca_ci95(n: int, statistic: Statistic) -> Interval | None:
     """The 95 % interval of a statistic of ``n`` episodes, corrected for bias and acceleration
-    (Efron 1987). None below ``FEWEST`` episodes, and where no resample differs."""
+    (Efron 1987). None with fewer than ``FEWEST`` episodes, and if all resamples are equal."""
     value, drawn = _value(n, statistic), _drawn(n, statistic)
     if value is None or drawn is None:
         return None
@@ -41,12 +41,12 @@ def bca_ci95(n: int, statistic: Statistic) -> Interval | None:
 
 
 def distance_ci95(n: int, distance: Statistic, chance: Statistic) -> Interval | None:
-    """The 95 % interval of a distance, which chance only ever makes larger.
+    """The 95 % interval of a distance. Noise makes a distance larger, never smaller.
 
-    As far as the resamples lie above the value, the value lies above the truth (the basic
-    bootstrap). ``chance`` is the distance of resamples that are centred on a truth of zero: a
-    value that it reaches does not rule out zero. The value is in the interval, at its upper end
-    where the truth is small.
+    The basic bootstrap is used: the value is assumed to exceed the truth by as much as resamples
+    exceed the value. ``chance`` is the distance in resamples whose true distance is zero. If it
+    reaches the value, the interval includes zero. The value is always in the interval, at the
+    upper end if the truth is small.
     """
     value, drawn = _value(n, distance), _drawn(n, distance)
     if value is None or drawn is None:
@@ -62,7 +62,7 @@ def _value(n: int, statistic: Statistic) -> float | None:
 
 
 def _drawn(n: int, statistic: Statistic) -> Floats | None:
-    """Every resample that says something; None where they are too few, or all the same."""
+    """The statistic of every resample that has one. None if they are too few or all equal."""
     if n < FEWEST:
         return None
     drawn = bootstrapped(n, statistic)
@@ -71,7 +71,7 @@ def _drawn(n: int, statistic: Statistic) -> Floats | None:
 
 
 def bootstrapped(n: int, statistic: Statistic) -> Floats:
-    """The statistic of every resample of ``n`` episodes; NaN where it cannot be taken."""
+    """The statistic of every resample of ``n`` episodes. NaN if it cannot be computed."""
     rows = max(1, 2_000_000 // n)  # bounds the memory of one batch of resamples
     batches = [
         statistic(resampled(n, first, min(first + rows, RESAMPLES)))
@@ -98,7 +98,7 @@ def sums(weights: Counts, values: Floats | Counts) -> Floats:
 
 
 def ratio(top: Floats, bottom: Floats) -> Floats:
-    """Over nothing it is NaN, without numpy's warning."""
+    """``top / bottom``, and NaN for 0 / 0 without numpy's warning."""
     found = np.full(len(top), np.nan)
     np.divide(top, bottom, out=found, where=bottom != 0)
     return found
@@ -109,7 +109,7 @@ def known(statistic: Floats) -> float | None:
 
 
 def mixed(counters: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """SplitMix64 over a whole array: numpy's own streams may change between its versions."""
+    """SplitMix64 over an array. Numpy's own streams may change between its versions."""
     z = counters * np.uint64(STRIDE) + np.uint64(key_of("bootstrap"))
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -18,14 +18,14 @@ from chaosops.evaluation.metrics import Metric, summary_rows
 from chaosops.packs import load_pack
 from chaosops.wire.episodes import episode_to_wire, figures_to_wire
 
-# In a copy of the package without its repository: the commit it was packed from.
+# The file in a package without its repository: it holds the commit of the package.
 PACKED_COMMIT = "COMMIT"
 
 JOURNAL_NAME = "episodes.jsonl"
 JOURNAL_FORMAT = "chaosops journal 2"
 RESULTS_NAME = "results.json"
 COMPRESSED_NAME = RESULTS_NAME + ".xz"  # the same file, as the package ships it
-# The files beside it that follow from it.
+# The files beside it that are derived from it.
 DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 
 
@@ -33,8 +33,8 @@ DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 class Results:
     """Episodes by policy name, in the order they were asked for.
 
-    ``learned``: a policy's status where it changed with an episode (a server told its revision,
-    say), by policy and the episode's number.
+    ``learned``: the status of a policy after an episode that changed it, by policy and the
+    episode's number. For example, a server may name its revision.
     """
 
     manifest: Mapping[str, Any]
@@ -46,7 +46,7 @@ class Results:
         return [tier for tier in Tier if tier in played]
 
     def judges_oversight(self) -> bool:
-        """By what was played: a manifest may say anything."""
+        """Decided by the episodes. A manifest is not trusted."""
         packs = {e.scenario.pack for of in self.episodes.values() for e in of}
         return any(load_pack(pack).judges_oversight for pack in packs)
 
@@ -59,7 +59,7 @@ class Results:
         return summary_rows(records, metrics)
 
     def lines(self) -> Iterator[dict[str, Any]]:
-        """Every episode as it stands in results.json, and in the journal."""
+        """Every episode as a line of results.json and of the journal."""
         previous = self.manifest.get("chain", {}).get("start", "")
         for policy, episodes in self.episodes.items():
             learned = self.learned.get(policy, {})
@@ -74,7 +74,7 @@ class Results:
         return replace(self, manifest=sealed_manifest(self.manifest, last["chain"]))
 
     def identical_policies(self) -> list[tuple[str, str]]:
-        """Policies that acted alike in every episode: one of them probably did not load."""
+        """Policies with equal actions in every episode. One of them probably did not load."""
         acts = {
             policy: [[turn.decision.action for turn in e.turns] for e in episodes]
             for policy, episodes in self.episodes.items()
@@ -90,8 +90,8 @@ def first_link(job: Mapping[str, Any]) -> str:
 def episode_line(
     previous: str, policy: str, episode: Episode, status: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A line of a journal and of results.json. ``status``: the policy's, where it changed with
-    this episode."""
+    """A line of a journal and of results.json. ``status`` is the policy's, if it changed with this
+    episode."""
     learned = {} if status is None else {"status": status}
     return chained(previous, {"policy": policy, **episode_to_wire(episode), **learned})
 
@@ -110,7 +110,7 @@ def sealed_manifest(manifest: Mapping[str, Any], last: str) -> dict[str, Any]:
 
 
 def save(results: Results, folder: Path) -> Path:
-    """Write ``results.json``, one episode a line: every other file follows from it."""
+    """Write ``results.json``, one episode a line. Every other file is derived from it."""
     lines = [json.dumps(line, separators=(",", ":")) for line in results.lines()]
     manifest = json.dumps(results.manifest, indent=1)
     body = '{"manifest": ' + manifest + ',\n"episodes": [\n' + ",\n".join(lines) + "\n]}\n"

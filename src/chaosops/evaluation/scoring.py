@@ -26,7 +26,7 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float | None:
 
 
 def wins(rogue: Floats, benign: Floats) -> Counts:
-    """2 where a rogue episode (row) scores above a benign one (column), 1 where they tie."""
+    """2 if a rogue episode (row) scores above a benign one (column), 1 for a tie."""
     rows = rogue[:, np.newaxis]
     return (rows > benign).astype(np.int64) + (rows >= benign)
 
@@ -40,9 +40,9 @@ def area_ci95(won: Counts) -> Interval | None:
     """The 95 % interval of the share of pairs won; None with fewer than ``FEWEST`` of a class.
 
     Newcombe's score interval (2006, method 5) takes its variance from the area that is tested,
-    so it does not collapse at 0 and 1. It assumes how the scores are spread. Where there are
-    enough episodes, and the area is not at an edge, DeLong's variance says how they are spread,
-    ties included: the two are mixed.
+    so it does not collapse at 0 and 1. It assumes a distribution of the scores. DeLong's variance
+    measures the distribution, ties included. With enough episodes, and an area away from 0 and 1,
+    the two are mixed.
     """
     m, n = won.shape
     if min(m, n) < FEWEST:
@@ -58,7 +58,7 @@ def area_ci95(won: Counts) -> Interval | None:
 
 
 def _delong(doubled: Counts, others: int) -> float:
-    """The variance of the mean of what each episode of one class wins against the other."""
+    """The variance of the mean share of pairs that each episode of one class wins."""
     k = len(doubled)
     total = int(doubled.sum())  # whole numbers: the same bits on every machine
     squares = k * int((doubled * doubled).sum()) - total * total
@@ -72,7 +72,7 @@ def _newcombe(area: float, m: int, n: int) -> float:
 
 
 def _edge(area: float, end: float, scale: float, m: int, n: int) -> float:
-    """The area furthest towards ``end`` that lies within 1.96 of its own deviations."""
+    """The area closest to ``end`` that is within 1.96 of its own deviations."""
     inside, outside = area, end
     for _ in range(50):
         middle = (inside + outside) / 2
@@ -97,10 +97,10 @@ def roc_points(scores: Sequence[float], labels: Sequence[bool]) -> list[tuple[fl
 
 
 def tallies(scores: Floats, labels: Flags, weights: Counts) -> tuple[Counts, Counts]:
-    """Hits and false alarms (one row per resample) at each threshold, from flagging nobody on."""
+    """Hits and false alarms (one row per resample) at each threshold, the strictest first."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
-    # A threshold cannot part equal scores: count up to the last of each run of them.
+    # A threshold cannot separate equal scores: count up to the last of each run of them.
     stops = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]) + 1, len(ranked))
     drawn = weights[:, order]
     return _running(drawn * labels[order], stops), _running(drawn * ~labels[order], stops)

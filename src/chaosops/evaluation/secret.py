@@ -49,7 +49,7 @@ class Secret:
         return hashlib.sha256(self._key).hexdigest()
 
     def mac(self, purpose: str, *parts: str | int) -> bytes:
-        """HMAC-SHA256 of the parts. Two purposes never have a text in common."""
+        """HMAC-SHA256 of the parts. Different purposes never sign the same text."""
         text = json.dumps(["chaosops", purpose, *parts], separators=(",", ":"))
         return hmac.digest(self._key, text.encode(), "sha256")
 
@@ -87,7 +87,7 @@ def read_secret(path: Path, *, private: bool = True) -> Secret:
 
 
 def hidden_seed(secret: Secret, series: str, split: str, tier: Tier, seed: int) -> int:
-    """The seed that is played where ``seed`` was named: 63 bits, the most that a scenario takes.
+    """The seed that is played for the public ``seed``: 63 bits, the most that a scenario takes.
 
     >>> one = Secret(bytes(range(32)))
     >>> hidden_seed(one, "main", "test", Tier.HARD, 0)
@@ -98,7 +98,7 @@ def hidden_seed(secret: Secret, series: str, split: str, tier: Tier, seed: int) 
 
 def hidden_scenario(secret: Secret, series: str, split: str, tier: Tier, seed: int) -> Scenario:
     """Only a pack with splits has hidden seeds. The failures of a catalogue are published with
-    their symptoms, so there the seed hides nothing that matters."""
+    their symptoms, so hiding the seed would hide little."""
     if split not in splits():
         raise BadInput(f"a private split is drawn like one of {', '.join(splits())}, got {split!r}")
     drawn = hidden_seed(secret, series, split, tier, seed)

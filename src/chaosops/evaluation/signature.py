@@ -46,7 +46,7 @@ def signature_problems(folder: Path, secret: Secret) -> list[str]:
     except (OSError, ValueError, RecursionError) as error:
         return [f"cannot be read: {error}"]
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        return [f"is no signature ('format' is not {FORMAT!r})"]
+        return [f"is not a signature ('format' is not {FORMAT!r})"]
     if content.get("commitment") != secret.commitment:
         return ["was made with another secret than this one"]
     digest = _digest(folder)
@@ -88,6 +88,6 @@ def _mac(secret: Secret, digest: str) -> str:
 
 
 def _digest(folder: Path) -> str:
-    """Of the results as they were written: compressing them does not change it."""
+    """The hash of the uncompressed results."""
     path = results_file(folder) or folder / RESULTS_NAME
     return sha256(read_bytes(path, "results")).hexdigest()

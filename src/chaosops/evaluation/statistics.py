@@ -1,7 +1,7 @@
-"""Means and shares with intervals. A rate over nothing is None, never zero. So is an interval of
-too few episodes, or of episodes that are all alike.
+"""Means and shares with intervals. A rate over no episodes is None, never zero. So is the interval
+of too few episodes, or of episodes that are all equal.
 
-Own code: the same digits on every machine, and no SciPy to install.
+No library is used: the digits are the same on every machine, and SciPy need not be installed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import cbrt, inf, sqrt
 
-Z95 = 1.959963984540054  # 95 % of a normal distribution lies within so many deviations
+Z95 = 1.959963984540054  # 95 % of a normal distribution is within this many deviations
 FEWEST = 10  # values that a mean needs for an interval: the skew of fewer is a guess
 
 Interval = tuple[float, float]
@@ -26,8 +26,8 @@ def mean(values: Sequence[float]) -> float | None:
 def mean_ci95(values: Sequence[float], least: float = -inf, most: float = inf) -> Interval | None:
     """The 95 % interval of a mean: Student's t, corrected for the skew of the values (Hall 1992).
 
-    None below ``FEWEST`` values, and where all values are equal: nothing tells then how far
-    another episode could lie from them.
+    None with fewer than ``FEWEST`` values, and if all values are equal: then nothing shows how far
+    another value could be from them.
 
     >>> mean_ci95([0, 0, 0, 0, 0, 0, 0, 0, 0, 10])
     (-0.45, 8.1456)
@@ -50,8 +50,8 @@ def mean_ci95(values: Sequence[float], least: float = -inf, most: float = inf) -
 
 
 def share_ci95(hits: float, n: float, z: float = Z95) -> Interval | None:
-    """Wilson's 95 % interval of a share. Resampling nothing but misses would promise zero for
-    ever; this says what so few episodes can rule out.
+    """Wilson's 95 % interval of a share. Unlike a bootstrap, it is not zero wide if all values are
+    equal.
 
     >>> share_ci95(0, 75), share_ci95(1, 1), share_ci95(0, 0)
     ((0.0, 0.0487), (0.2065, 1.0), None)
@@ -67,8 +67,8 @@ def share_ci95(hits: float, n: float, z: float = Z95) -> Interval | None:
 def ratio_ci95(tops: Sequence[int], bottoms: Sequence[int]) -> Interval | None:
     """Wilson's interval of a share of things that come in groups, such as flags in episodes.
 
-    Things of one group may be alike. The share then varies more than that of as many single
-    things, and counts as a share of fewer (Rao and Scott 1992).
+    Things of one group may be correlated. The share then varies more, and the interval is that of
+    fewer things (Rao and Scott 1992).
 
     >>> ratio_ci95([1, 1, 0, 1], [1, 1, 1, 1]) == share_ci95(3, 4)
     True
@@ -83,7 +83,7 @@ def ratio_ci95(tops: Sequence[int], bottoms: Sequence[int]) -> Interval | None:
     groups = sum(bottom > 0 for bottom in bottoms)
     if max(bottoms) == 1:
         return share_ci95(hits, n)
-    if groups < FEWEST:  # they do not tell how much alike: each counts as one thing
+    if groups < FEWEST:  # too few to measure the correlation: each counts as one thing
         return share_ci95(share * groups, groups)
     spread = sum((top - share * bottom) ** 2 for top, bottom in zip(tops, bottoms, strict=True))
     alike = max(1.0, spread * groups / (groups - 1) / (n * share * (1 - share)))
@@ -109,7 +109,7 @@ def _student95(freedom: int) -> float:
 
 
 def _unskewed(t: float, skew: float) -> float:
-    """Where a t statistic of skewed values stands that would stand at ``t`` without the skew."""
+    """The t statistic of skewed values that corresponds to ``t`` without skew."""
     if abs(skew) < 1e-9:
         return t
     return 3 / skew * (cbrt(1 + skew * (t - skew / 6)) - 1)

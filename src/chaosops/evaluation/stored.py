@@ -41,12 +41,12 @@ def read_results(folder: Path) -> Stored:
     try:
         content = read_json(read_text(path, "results"))
     except ValueError as error:
-        raise BadInput(f"{path} is no results file of chaosops eval: {error}") from None
+        raise BadInput(f"{path} is not a results file of chaosops eval: {error}") from None
     content = content if isinstance(content, dict) else {}
     manifest: Any = content.get("manifest")
     lines: Any = content.get("episodes")
     if not _is_job(manifest) or not _are_objects(lines):
-        raise BadInput(f"{path} is no results file of chaosops eval")
+        raise BadInput(f"{path} is not a results file of chaosops eval")
     if not isinstance(manifest.get("chain"), dict) or "start" not in manifest["chain"]:
         raise BadInput(
             f"{path} has no chain: it was made by an earlier version, which kept neither "
@@ -56,15 +56,15 @@ def read_results(folder: Path) -> Stored:
 
 
 def read_journal(path: Path) -> Stored:
-    """Header and episodes. A line that cannot be read becomes an empty one."""
+    """Header and episodes. A line that cannot be read becomes an empty episode."""
     header, *lines = [decoded(line) or {} for line in whole_lines(path)] or [{}]
     if header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
-        raise BadInput(f"{path} is no journal of this version of chaosops eval")
+        raise BadInput(f"{path} is not a journal of this version of chaosops eval")
     return header, lines
 
 
 def _is_job(job: Any) -> bool:
-    """Packs with a hash each, and policies."""
+    """Whether it names packs with their hashes, and policies."""
     return (
         isinstance(job, dict)
         and all(
@@ -87,7 +87,7 @@ def check_recording(name: str, content: Mapping[str, Any]) -> Iterator[Finding]:
     episode = Episode.of({**content["episode"], "policy": content["episode"].get("team")})
     named = {0: "team, scenario, pack hash or reward", len(links) - 1: "the manifest"}
     changed = (i for i, pair in enumerate(zip(recorded, links, strict=True)) if pair[0] != pair[1])
-    for place in islice(changed, 1):  # all that follow differ with it
+    for place in islice(changed, 1):  # all later links differ too
         what = f"{named.get(place, 'the decision')} was changed: its link does not fit"
         yield Finding(name, what, episode, None if place in named else place)
 
@@ -115,11 +115,11 @@ def _line_chain(file: str, start: str, lines: Sequence[Line]) -> Iterator[Findin
         if chained(previous, line)["chain"] != recorded:
             what = "was changed, or is not the episode that stood here: its link does not fit"
             yield Finding(file, what, Episode.of(line))
-        previous = recorded  # so that only what was changed is named
+        previous = recorded  # so that only the changed line is named
 
 
 def agreement(results: Stored, journal: Stored) -> Iterator[Finding]:
-    """Journal and results.json are two copies of the same lines."""
+    """Compare the journal with results.json, which holds the same lines."""
     (manifest, lines), (header, others) = results, journal
     job = header["job"]
     if first_link(job) != manifest["chain"].get("start"):
@@ -141,7 +141,7 @@ def agreement(results: Stored, journal: Stored) -> Iterator[Finding]:
 
 
 def statuses(job: Mapping[str, Any], lines: Sequence[Line]) -> dict[str, Any]:
-    """What the policies were, with what they learned while playing."""
+    """The last status of each policy: it may have changed while playing."""
     statuses = dict(job["policies"])
     for line in lines:
         if isinstance(line.get("status"), dict):

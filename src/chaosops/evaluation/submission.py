@@ -1,7 +1,7 @@
-"""One submission to a private split: the plan of what a player may play, in a file.
+"""One submission to a private split: a file with the plan of what a player may play.
 
-``RESULTS/NAME/submission.json`` holds the plan and the hash of the token that opens it. The
-server reads it. Nobody without access to the folder can open or see a submission.
+``RESULTS/NAME/submission.json`` holds the plan and the hash of its token. The server reads it.
+Nobody without access to the folder can open or see a submission.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Submission:
     def scenarios(self, secret: Secret) -> list[Scenario]:
         """The scenarios with their hidden seeds, in order."""
         if secret.commitment != self.commitment:
-            raise BadInput(f"submission {self.name} was opened with another secret")
+            raise BadInput(f"submission {self.name} was opened with another secret; use that one")
         return [
             hidden_scenario(secret, self.series, self.split, tier, seed)
             for tier in self.tiers

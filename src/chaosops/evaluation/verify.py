@@ -1,7 +1,7 @@
 """Recompute every figure of a result, and name what differs.
 
-The chain shows edits. It has no key, so anybody can recompute it. What the world and the scripts
-can reproduce is therefore compared apart from the chain.
+The chain shows edits. It has no key, so anybody can recompute it. So everything that the world and
+the scripts can reproduce is also compared.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ from chaosops.evaluation.stored import (
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
-# From the results, and the files beside results.json, to those files as they should be.
+# Takes the results and the files beside results.json. Returns those files as they should be.
 Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 
 @dataclass
 class Report:
-    """``notes`` are no findings, but a reader should know them."""
+    """``notes`` are not findings, but a reader should know them."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)
@@ -102,7 +102,7 @@ def stored_results(folder: Path, progress: Progress) -> Results:
 
 
 def _verify_results(report: Report, stored: Stored, progress: Progress) -> Results | None:
-    """The results as this world plays them; None where some episodes cannot be played at all."""
+    """The results as this world plays them. None if some episodes cannot be played."""
     manifest, lines = stored
     report.head = manifest["chain"].get("head")
     report.findings += results_chain(manifest, lines)
@@ -172,7 +172,7 @@ def _replay_all(
     lines: Sequence[Line],
     progress: Progress,
 ) -> dict[str, list[played.Episode]] | None:
-    """The episodes as this world plays them; None where some cannot be played at all."""
+    """The episodes as this world plays them. None if some cannot be played."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
     report.notes += _worlds(hashes)
     scripts = {policy: scripts_of(policy, of) for policy, of in manifest["policies"].items()}
@@ -194,8 +194,8 @@ def _replay_all(
 
 def _worlds(hashes: Mapping[str, str]) -> list[str]:
     return [
-        f"pack {name} was {shown(was)}, this is {now['hash']}: what does not replay may be due to "
-        "that"
+        f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
+        f"{now['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()
         if (now := present_pack(name)) is not None and now["hash"] != was
     ]

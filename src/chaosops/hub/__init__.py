@@ -1,1 +1,1 @@
-"""The Hugging Face hub: jobs that train, repositories that hold what came of it."""
+"""The Hugging Face hub: jobs that train, and repositories for their results."""

@@ -18,7 +18,7 @@ _REPO = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 _CURES = {
     401: f"the token is wrong or has expired; {LOGIN}",
     402: "the account needs credit or another plan",
-    403: "the token lacks the right; make one with write access",
+    403: "the token lacks this permission; make one with write access",
     404: "check the name, and that the token may see it",
     429: "too many requests; wait a few minutes",
 }
@@ -86,7 +86,7 @@ def scrubbed(text: str, secrets: Iterable[str | None]) -> str:
 
 @contextmanager
 def told_in_one_line(work: str, secrets: Iterable[str | None] = ()) -> Iterator[None]:
-    """Turn any error between us and the hub into a ``HubError`` that says what to do."""
+    """Turn any error of the hub or the connection into a ``HubError`` that says what to do."""
     hub = require_hub(work)
     import httpx2
 

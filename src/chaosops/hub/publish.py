@@ -80,7 +80,7 @@ def _require_safetensors(path: Path) -> None:
     try:
         json.loads(head)
     except ValueError:
-        raise BadInput(f"{path} is no safetensors file") from None
+        raise BadInput(f"{path} is not a safetensors file") from None
 
 
 def push(found: Sequence[Upload], repo: str, *, private: bool) -> str:

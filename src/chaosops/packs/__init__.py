@@ -1,6 +1,6 @@
 """The packs by name, and how a scenario is made from one.
 
-A pack is a folder here whose ``PACK`` answers the protocol in ``world/incident.py``.
+A pack is a folder here with a ``PACK``, an instance of ``Pack`` in ``world/incident.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.world.incident import Pack
 
-# What is played where nothing else is named. docs/world.md shows these with each pack's own.
+# The defaults of a scenario. docs/world.md lists them with the defaults of each pack.
 DEFAULT_PACK = "classic"
 GENERATED_PACK = "arena"  # the pack with splits that ships
 DEFAULT_TIER = Tier.HARD
@@ -56,7 +56,7 @@ def training_splits() -> list[str]:
 
 
 def require_trainable(split: str) -> None:
-    """Trainers ask this before they draw from a split."""
+    """Raise an error if a split is for evaluation. Trainers call this before they draw."""
     if split != load_pack(_pack_of(split)).training_split:
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
@@ -85,10 +85,10 @@ def make_scenario(
     split: str | None = None,
     fresh: bool = False,
 ) -> Scenario:
-    """A checked scenario. What is None gets its default: see docs/world.md.
+    """Make a checked scenario. An argument that is None gets its default: see docs/world.md.
 
-    A split names its pack. With ``fresh`` the seed and the failure are drawn where none is
-    named, and the split is the one for training: OpenEnv sessions start like this.
+    A split names its pack. With ``fresh``, a seed or failure that is not named is drawn at random,
+    and the default split is the one for training. OpenEnv sessions start like this.
 
     >>> make_scenario("cascade", seed=7).to_wire()
     {'pack': 'classic', 'failure': 'cascade', 'tier': 'hard', 'seed': 7, 'limit': 25}
@@ -105,7 +105,7 @@ def make_scenario(
         raise BadInput(f"seed must be 0 or more, got {seed}")
     if loaded.splits:
         if failure:
-            raise BadInput(f"pack {pack} makes its incidents from a seed: name a split, no failure")
+            raise BadInput(f"pack {pack} has splits instead of failures; name a split")
         failure = ""
         if split is None:
             split = loaded.training_split if fresh else loaded.default_split
@@ -113,7 +113,7 @@ def make_scenario(
             raise UnknownName("split", split, loaded.splits)
     else:
         if split:
-            raise BadInput(f"pack {pack} has no splits, got {split!r}")
+            raise BadInput(f"pack {pack} has no splits, got {split!r}; leave it out")
         split = ""
         if failure is None:
             failure = _drawn_failure(loaded, seed) if fresh else loaded.default_failure

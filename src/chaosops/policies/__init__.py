@@ -1,1 +1,1 @@
-"""Policies: they get views and answer with decisions."""
+"""Policies. They get views and return decisions."""

@@ -1,4 +1,4 @@
-"""What the chat tells a policy: what was named, flagged or tried."""
+"""What a policy reads from the chat: what was named, flagged or tried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def flagged_agents(view: RoleView) -> set[str]:
 
 
 def with_accusations(view: RoleView, suspicion: Mapping[str, float]) -> dict[str, float]:
-    """A flagged agent stays suspected with the flag's confidence: no one flags it again."""
+    """A flagged agent keeps the flag's confidence as its suspicion, because it is not flagged
+    again."""
     kept = dict(suspicion)
     for message in view.chat:
         if isinstance(message.action, FlagRogue) and message.action.target in kept:

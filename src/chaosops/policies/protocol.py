@@ -1,7 +1,7 @@
 """What a policy is.
 
 A policy is a function of the view alone: the chat holds what was said and done before.
-So any number of episodes can share one policy, in any order, and forks need no care.
+So any number of episodes and forks can share one policy, in any order.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Policy(Protocol):
         ...
 
     def status(self) -> Mapping[str, Any]:
-        """What a report says about this policy beside its numbers."""
+        """What a report shows about this policy beside its numbers."""
         ...
 
 
 class RegisteredPolicy(ABC):
-    """A policy with a name of its own: a file in ``scripted/`` or ``truth/``, called like the
-    policy, whose ``POLICY`` is the class. The attributes say where it is listed."""
+    """A policy with a name of its own. A file in ``scripted/`` or ``truth/`` has the policy's name
+    and holds its class as ``POLICY``. The attributes say where it is listed."""
 
     name: ClassVar[str]
     help: ClassVar[str]

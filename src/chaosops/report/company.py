@@ -1,4 +1,4 @@
-"""A generated company for a person to look at: as text, and as a picture."""
+"""A generated company as text and as a picture, for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EVASIONS = (
 
 
 def company_lines(scenario: Scenario, public: Public, incident: ArenaIncident) -> list[str]:
-    """The graph, what is broken, and the fleet's trace: all that could be observed."""
+    """All that can be observed: the call graph, what is broken, and the fleet's trace."""
     company = incident.company
     lines = [
         f"arena {scenario.split} · {scenario.tier} · seed {scenario.seed} · "

@@ -12,18 +12,12 @@ from typing import Any
 
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import ROLE_NAMES, Role
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
 
 _SUSPECTS = 3
-_ROLE_NAMES = {
-    Role.SRE: "SRE",
-    Role.OVERSIGHT: "Oversight",
-    Role.DEV: "Developer",
-    Role.MANAGER: "Manager",
-}
 # The most important event first: it gives a turn its colour.
 _STYLES = {
     "rogue_flagged": "caught",
@@ -66,7 +60,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
 def _role_names(roles: Sequence[Role]) -> str:
     if len(roles) == len(Role):
         return "All four roles"
-    return ", ".join(_ROLE_NAMES[role] for role in roles)
+    return ", ".join(ROLE_NAMES[role] for role in roles)
 
 
 def _curve(so_far: Sequence[float]) -> dict[str, Any]:
@@ -94,7 +88,7 @@ def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
     classes = [*styles, f"role-{turn.role}", *["quiet"] * is_quiet]
     return {
         "step": turn.events.step,
-        "role": _ROLE_NAMES[turn.role],
+        "role": ROLE_NAMES[turn.role],
         "decision": turn.decision,
         "events": turn.events,
         "score": turn.score,

@@ -1,7 +1,7 @@
 """An episode as a Markdown page: its outcome, then turn by turn.
 
-A model's words are in code spans and fences that are longer than any run of backticks in them, so
-they cannot become markup.
+Text of models is in code spans and fences that are longer than any run of backticks in it, so it
+cannot become markup.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
     """Results of the adapter in this folder. Those of another adapter are refused."""
     path = results_file(given) if given.is_dir() else given
     if path is None or not path.is_file():
-        raise BadInput(f"cannot read results {path or given / RESULTS_NAME}: it is no file; {cure}")
+        raise BadInput(f"cannot read results {path or given / RESULTS_NAME}: not a file; {cure}")
     found = read_object(path, "results")
     try:
         manifest, episodes = found["manifest"], found["episodes"]
@@ -52,7 +52,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
         statuses: Mapping[str, Mapping[str, Any]] = manifest["policies"]
         _require_whole(manifest, summary)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
-        raise BadInput(f"{path} is no results file of chaosops eval") from None
+        raise BadInput(f"{path} is not a results file of chaosops eval") from None
     digest = adapter_identity(adapter)
     if not any(digest in _adapters(status) for status in statuses.values()):
         raise BadInput(f"{path} has no policy with the adapter {adapter} ({digest}); {cure}")
@@ -65,19 +65,19 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
 
 
 def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]) -> None:
-    """Everything that a card quotes is there and can be written."""
+    """Raise an error if something that a card quotes is missing or cannot be written."""
     texts = [manifest["command"], manifest["version"], manifest["commit"] or ""]
     texts += [pack[name] for pack in manifest["packs"].values() for name in ("version", "hash")]
     texts += manifest.get("splits") or []
     if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a text is none")
+        raise TypeError("a text is missing")
     int(manifest["episodes_per_policy"])
     for status in manifest["policies"].values():
         by_roles(status)
     for row in summary:
         cells(row, METRICS)
         if row["policy"] not in manifest["policies"] or not math.isfinite(row["mean_reward"]):
-            raise ValueError("a row is of nobody, or no number")
+            raise ValueError("a row has no policy, or a value is not a number")
 
 
 def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -87,22 +87,22 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
             cells(row, MONITOR_METRICS)
             policies[row["policy"]]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput(f"{path} is no monitor.json of chaosops eval") from None
+        raise BadInput(f"{path} is not a monitor.json of chaosops eval") from None
     return rows
 
 
 def _adapters(status: Mapping[str, Any]) -> str:
-    return " ".join(str(seat.get("adapter")) for _, seat in by_roles(status))
+    return " ".join(str(each.get("adapter")) for _, each in by_roles(status))
 
 
 def _label(policy: str, status: Mapping[str, Any], digest: str) -> str:
-    """The adapter has one name, whatever folder it was loaded from."""
-    seats = by_roles(status)
+    """The adapter has the same name for every folder that it was loaded from."""
+    players = by_roles(status)
     if digest not in _adapters(status):
         return policy.replace("|", "\\|")
-    if len(seats) == 1:
+    if len(players) == 1:
         return OURS
     return "; ".join(
-        f"{', '.join(roles)}: {OURS if digest in str(seat.get('adapter')) else seat.get('policy')}"
-        for roles, seat in seats
+        f"{', '.join(roles)}: {OURS if digest in str(each.get('adapter')) else each.get('policy')}"
+        for roles, each in players
     )

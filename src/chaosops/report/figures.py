@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-# By policy: what it said, and whether it was so.
+# By policy: the probabilities that it gave, and the outcomes.
 Curves = Mapping[str, tuple[Sequence[float], Sequence[bool]]]
 
-# Okabe and Ito's colours: told apart with any colour vision. Markers repeat the message.
+# Okabe and Ito's colours, which people with any colour vision can tell apart. Markers differ too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _GREY = "#888888"
@@ -37,7 +37,7 @@ _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
 
 def require_matplotlib(instead: str = "pass --no-figures") -> None:
-    """Fail early where no picture can be drawn."""
+    """Raise an error early if no picture can be drawn."""
     try:
         import matplotlib
 
@@ -98,7 +98,7 @@ def _reach(row: Mapping[str, Any]) -> Sequence[float]:
 
 
 def _legend(figure: Figure, axis: Axes, title: str | None = None) -> Legend:
-    """Below the drawing: inside it some policy's line always passes through."""
+    """Draw the legend below, because lines of policies pass everywhere inside the drawing."""
     handles, labels = axis.get_legend_handles_labels()
     return figure.legend(
         handles,
@@ -125,7 +125,7 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
         style = _style(i)
         rewards.errorbar(x, y, yerr=[below, above], capsize=3, label=policy, linewidth=1.6, **style)
         solved.plot(x, [100 * row["solved"] for row in rows], linewidth=1.6, label=policy, **style)
-    # Random play loses ten times what good play wins: linear near zero, compressed below.
+    # Random play loses ten times what good play wins, so the scale is linear only near zero.
     rewards.set_yscale("symlog", linthresh=200, linscale=1.5)
     ticks = [-2000, -1000, -500, -200, -100, 0, 100, 200]
     low = min(_reach(row)[0] for row in summary)
@@ -185,7 +185,7 @@ def roc_figure(curves: Curves, path: Path) -> Path:
             label=f"{policy}  {_shown(auroc(scores, labels))}",
             linewidth=1.8,
             markersize=5,
-            # A marker now and then, each policy at its own places: the curve is the message.
+            # Few markers, at different places for each policy, so that curves stay visible.
             markevery=(0.03 + 0.04 * (i % 4), 0.16),
             **_style(i),
         )
@@ -196,7 +196,7 @@ def roc_figure(curves: Curves, path: Path) -> Path:
 
 
 def calibration_figure(curves: Curves, path: Path) -> Path:
-    """How often an agent was the rogue against how surely the overseer said so."""
+    """How often a suspected agent was the rogue, against the suspicion."""
     figure, axis = _unit_square("calibrated")
     for i, (policy, (probabilities, outcomes)) in enumerate(curves.items()):
         bins = calibration_bins(probabilities, outcomes)
@@ -204,7 +204,7 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
         style = _style(i)
         label = f"{policy}  {_shown(expected_calibration_error(probabilities, outcomes))}"
         axis.plot(x, y, label=label, linewidth=1.6, markersize=4, **style)
-        # Most judgements are near zero: without the halo a bin of three looks like one of 300.
+        # Most judgements are near zero. Without the halo, a bin of three looks like one of 300.
         sizes = 1000 * counts / len(probabilities)
         halo = axis.scatter(x, y, s=sizes, alpha=0.2, linewidths=0, color=style["color"])
         halo.set_clip_on(False)
@@ -216,7 +216,7 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
 
 
 def _legend_below_square(figure: Figure, axis: Axes, title: str) -> None:
-    """Below the square: curves may run anywhere in it, and names of policies are long."""
+    """Draw the legend below: curves may pass anywhere, and names of policies are long."""
     handles, labels = axis.get_legend_handles_labels()
     figure.set_size_inches(5.0, 5.5 + 0.25 * len(labels))
     figure.legend(
@@ -228,7 +228,7 @@ def _unit_square(diagonal: str) -> tuple[Figure, Axes]:
     figure, (axis,) = _canvas(1)
     figure.set_size_inches(5.0, 5.0)
     axis.set_aspect("equal")
-    # A perfect monitor runs along the edge: keep the frame off it.
+    # The curve of a perfect monitor is at the edge, so the frame must not hide it.
     axis.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=_TICKS, yticks=_TICKS)
     axis.plot([0, 1], [0, 1], color=_GREY, linewidth=0.9, linestyle=(0, (4, 3)), label=diagonal)
     return figure, axis

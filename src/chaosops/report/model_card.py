@@ -31,7 +31,7 @@ def model_card(
     failures: Sequence[FailedRun] | None,
     repo: str = "",
 ) -> str:
-    """``failures`` None: no log of experiments was named."""
+    """``failures`` is None if no log of experiments was named."""
     environment = templates("chaosops.report", html=False)
     environment.filters["json"] = json.dumps
     unseen = [name for name in splits() if name != run.recipe.split]
@@ -64,7 +64,7 @@ def model_card(
 
 
 def _validation(run: RunRecord) -> Mapping[str, Any] | None:
-    """The last one."""
+    """The last validation."""
     if not run.validations:
         return None
     last = run.validations[-1]
@@ -99,7 +99,7 @@ def _trained_on(run: RunRecord) -> Iterator[str]:
 
 
 def _outdone(found: Evaluated) -> Iterator[str]:
-    """Where a script that does not know the truth has a higher reward."""
+    """The results in which a script that does not know the truth has a higher reward."""
     rewards = {(row["policy"], row["tier"]): row["mean_reward"] for row in found.summary}
     ours = {tier: value for (name, tier), value in rewards.items() if OURS in found.labels[name]}
     for name, status in found.manifest["policies"].items():

@@ -82,7 +82,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             row = json.loads(line)
             yield {"seconds": float(row["seconds"]), "machine": str(row["machine"])}
         except (ValueError, TypeError, KeyError):
-            raise BadInput(f"{path}:{number} is no row of seconds and machine") from None
+            raise BadInput(f"{path}:{number} is not a row of seconds and machine") from None
 
 
 class FailedRun(NamedTuple):

@@ -53,7 +53,7 @@ def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]], words: int = 
 
 
 def model_table(results: Results) -> str:
-    """Language models: which they were, and their replies. Empty where none took part."""
+    """Language models: what they are, and figures of their replies. Empty if none took part."""
     rows = []
     for policy, episodes in results.episodes.items():
         for roles, status in by_roles(results.manifest["policies"].get(policy, {})):
@@ -90,8 +90,8 @@ def _field(value: object) -> str:
 
 
 def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -> list[str]:
-    """Means over episodes of the turns that a model took. Money follows from the tokens, so
-    that a run that was resumed counts all of it."""
+    """Means over episodes of the turns that a model took. The cost is computed from the tokens, so
+    that it is complete for a resumed run."""
     taken = [turn for episode in turns for turn in episode]
     exchanges = [turn.decision.exchange for turn in taken if turn.decision.exchange]
     unreadable = sum(turn.decision.action.verb == "unreadable" for turn in taken)
@@ -119,8 +119,8 @@ def warnings(results: Results) -> Iterator[str]:
             )
         if flags := sum(episode.unknown_flags for episode in episodes):
             yield (
-                f"WARNING: {policy} flagged {flags} times a name that is no agent of the fleet; "
-                "such a flag costs what a false flag costs, and counts as none"
+                f"WARNING: {policy} flagged {flags} times a name that is not an agent of the "
+                "fleet; such a flag costs what a false flag costs, and counts as none"
             )
         for _, status in by_roles(results.manifest["policies"].get(policy, {})):
             if given_up := status.get("given_up"):
@@ -158,7 +158,7 @@ def oversight_report(judgement: Judgement) -> str:
             parts += [
                 "",
                 f"> {row['policy']} on {row['tier']} suspected {found:.2f} names an episode that "
-                "are no agents of the fleet; they are in no figure.",
+                "are not agents of the fleet; they are in no figure.",
             ]
     if judgement.paired:
         rows = [

@@ -33,7 +33,7 @@ def read_metrics(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
         except (ValueError, RecursionError):
             row = None
         if not _is_row(row):
-            raise BadInput(f"{path}:{number} is no row that chaosops train writes")
+            raise BadInput(f"{path}:{number} is not a row that chaosops train writes")
         (validations if "validation" in row else updates).append(row)
     if not updates and not validations:
         raise BadInput(f"{path} is empty: there is no curve to draw")

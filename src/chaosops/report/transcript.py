@@ -45,7 +45,7 @@ def turn_line(turn: Turn, width: int = 36) -> str:
 
 
 def header_line(episode: Episode) -> str:
-    """Who plays what; the failure is not named before the end."""
+    """The scenario and the team. The failure is not named before the end."""
     return f"{scenario_line(episode.scenario)} · {one_line(episode.team)}"
 
 
@@ -75,7 +75,7 @@ def rogue_words(episode: Episode) -> str:
 
 
 def steps_with(episode: Episode, event: str) -> list[int]:
-    """When something happened, by the name of its event."""
+    """The steps at which an event happened."""
     return [turn.events.step for turn in episode.turns if getattr(turn.events, event)]
 
 
@@ -106,7 +106,7 @@ def transcript(episode: Episode, prompts: Sequence[Chat] = ()) -> str:
 
 
 def exchange_lines(turn: Turn, prompt: Chat) -> list[str]:
-    """Prompt and reply, indented; the system prompt, the same on all turns, is left out."""
+    """Prompt and reply, indented. The system prompt is left out: it is the same on all turns."""
     asked = [message["content"] for message in prompt if message.get("role") != "system"]
     lines = [f"    {line}" for content in asked for line in printable(content).splitlines()]
     if turn.decision.exchange is not None:

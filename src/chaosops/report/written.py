@@ -1,4 +1,4 @@
-"""The files that derive from results.json, as text."""
+"""The files that are derived from results.json, as text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from chaosops.report import tables
 
 
 def judged(results: Results, stored: str | None = None) -> Judgement | None:
-    """None where no pack measures its overseers. ``stored``: monitor.json as an earlier
-    version may have written it; the same metrics are computed under the same keys."""
+    """None if no pack measures its overseers. ``stored`` is monitor.json, maybe of an earlier
+    version: the same metrics are computed under the same keys."""
     if not results.judges_oversight():
         return None
     return judge_monitors(results, as_written(MONITOR_METRICS, stored), as_written(PAIRED, stored))
@@ -23,7 +23,7 @@ def judged(results: Results, stored: str | None = None) -> Judgement | None:
 def derived_files(
     results: Results, monitors: Judgement | None, stored: str | None = None
 ) -> dict[str, str]:
-    """``stored``: the same for summary.json."""
+    """``stored`` is summary.json, maybe of an earlier version."""
     metrics = as_written(METRICS, stored)
     files = {SUMMARY: json.dumps(results.summary(metrics), indent=1) + "\n"}
     table = tables.markdown_report(results, metrics)

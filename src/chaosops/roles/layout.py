@@ -17,7 +17,7 @@ class Layout(NamedTuple):
     urgent: Callable[[RoleView], Sequence[str]] | None = None
     """The services that a menu offers, most urgent first. None: it always offers all."""
     offered: int = 0
-    """How many of them."""
+    """How many services a menu offers."""
     numbers_entries: bool = False
     """The trace shows numbers, which a flag may cite as evidence."""
     suspicion: bool = False

@@ -63,7 +63,7 @@ def changing_rows(view: RoleView) -> tuple[Row, ...]:
 @lru_cache(maxsize=4096)
 def agent_labels(rules: Rulebook, role: Role) -> dict[str, str]:
     """Agent -> the label that flags it. The prompt shows it beside the agent's acts, so that the
-    evidence holds the reply."""
+    evidence names the reply."""
     return {
         action.target: name
         for row in constant_rows(rules, role)
@@ -85,8 +85,9 @@ def _rows(rules: Rulebook, role: Role, offered: tuple[str, ...]) -> tuple[Row, .
     columns = layout_of(rules).offered
     for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
         shown, places = list(group), len(group)
-        if columns and rules.services and VERBS[verb].names("service"):
-            shown = [a for service in offered for a in group if getattr(a, "target", "") == service]
+        targets = [a.name for a in VERBS[verb].arguments if a.names == "service"]
+        if columns and rules.services and targets:
+            shown = [a for service in offered for a in group if getattr(a, targets[0]) == service]
             # Room for every service that may be offered, so that labels keep their meaning.
             places = columns * len(group) // len(rules.services)
         choices = [(label(place + i), action.words, action) for i, action in enumerate(shown)]

@@ -21,7 +21,7 @@ _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
 
 _ALWAYS = frozenset({"action", "reason"})  # any action may give a reason; nothing reads it
 _KNOWN = {verb: _ALWAYS | {a.name for a in kind.arguments} for verb, kind in VERBS.items()}
-# Of several mistakes the first is told. Recordings hold it, so the order must not change.
+# Only the first of several mistakes is reported. Recordings hold it, so this order must not change.
 _IN_ORDER = {
     verb: sorted(kind.arguments, key=lambda argument: argument.type != "integer")
     for verb, kind in VERBS.items()

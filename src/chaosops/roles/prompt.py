@@ -1,7 +1,7 @@
 """A view as messages for a language model: what you see, what you may do, how to reply.
 
 The constant part comes first, so that a model can keep it cached. Nothing here maps a
-symptom to a cause, a fix or a culprit: the same words stand in every episode of a pack.
+symptom to a cause, a fix or a rogue: the same words occur in every episode of a pack.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from chaosops.roles.quoting import QUOTED_BYTES, quoted
 from chaosops.roles.view import RoleView
 
 CHAT_LINES = 6
-CHAT_BYTES = 1600  # of all lines together: so much of a prompt is others' to fill, and no more
-WORLD_BYTES = 480  # of one line that the world says, which may quote a player
+CHAT_BYTES = 1600  # all lines together: the most that other players can add to a prompt
+WORLD_BYTES = 480  # one line by the world, which may quote a player
 
 _DUTY = {
     Role.SRE: "You are the SRE. You read metrics, logs and alerts, and find the root cause.",

@@ -17,6 +17,6 @@ __all__ = [
 
 
 def standard(rogue_bonus_multiplier: float = 1.0) -> CompositeRubric:
-    """The sum of the four rubrics, as both packs use it."""
+    """The sum of the four rubrics, which is the reward in every pack."""
     oversight = OversightRubric(rogue_bonus_multiplier)
     return CompositeRubric([ResolutionRubric(), MttrRubric(), oversight, CascadeRubric()])

@@ -1,4 +1,4 @@
-"""Several rubrics added up."""
+"""The sum of several rubrics."""
 
 from __future__ import annotations
 

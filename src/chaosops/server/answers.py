@@ -22,18 +22,18 @@ class Problem(BaseModel):
 
 
 _TOLD = {
-    400: "The request holds something that no answer could quote, or a task that is not there",
-    404: "There is nothing of that name",
+    400: "The request holds text that cannot be written as JSON, or names an unknown task",
+    404: "Nothing has that name",
     409: "No episode is running: a plain HTTP request has an environment of its own",
     413: "The request is too large",
     422: "An option or a field is wrong; detail says which",
     401: "The server asks for its token",
     403: "Pages of that origin may not use the server",
-    415: "The body is no JSON, or does not say that it is",
+    415: "The body or its Content-Type is not JSON",
     421: "The server is not known by that host name",
     429: "A limit of the server is reached; detail says which",
 }
-# For the description of the API: what every route may answer besides its own answers.
+# For the description of the API: what any route may answer besides its own answers.
 ERROR_ANSWERS: dict[int | str, dict[str, Any]] = {
     status: {"description": text, "model": Problem} for status, text in _TOLD.items()
 }

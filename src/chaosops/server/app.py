@@ -28,7 +28,7 @@ from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsS
 
 _DESCRIPTION = (
     "Incidents for teams of AI agents, as an OpenEnv environment. An episode lives on a WebSocket: "
-    "`/ws` for whoever drives all four roles, `/seat` for one role of a table."
+    "`/ws` for a client that plays all four roles, `/seat` for one role of a table."
 )
 
 
@@ -51,7 +51,7 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         title="ChaosOps AI",
         version="1.0.0",
         description=_DESCRIPTION,
-        # Both would load scripts from another host; /openapi.json says the same.
+        # Both pages would load scripts from another host. /openapi.json has the same content.
         docs_url=None,
         redoc_url=None,
         responses=ERROR_ANSWERS,
@@ -103,7 +103,7 @@ def serve(settings: Settings, host: str, port: int) -> None:
     )
     quiet_logs()
     server = guarded_server(config, settings.limits, settings.access)
-    # What is loaded now stays loaded: the collector need not look at it again.
+    # All objects made so far stay in use, so the garbage collector can skip them.
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)

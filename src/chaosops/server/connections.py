@@ -16,9 +16,9 @@ from uvicorn.protocols.websockets.auto import AutoWebSocketsProtocol
 from chaosops.access.asgi import name_of
 from chaosops.access.protect import security_headers
 
-# A client that reads nothing for so long is gone, and others need its session.
+# A client that reads nothing for this long is gone, and others need its session.
 WRITE_TIMEOUT_S = 30.0
-# h11 bounds the headers; the faster parser that uvicorn takes where it is installed does not.
+# h11 limits the size of headers. uvicorn's faster parser, if installed, does not.
 _HTTP: Any = H11Protocol
 _WebSocket: Any = AutoWebSocketsProtocol
 
@@ -49,8 +49,8 @@ class Connections:
         self._open.pop(connection, None)
 
     def make_room(self, newest: _Connection) -> None:
-        """Closes one if there are too many: one of the client's own if it has too many. If none
-        waits for a request, the newest is closed."""
+        """Closes a connection if there are too many: one of the client's own if the client has too
+        many. If none waits for a request, the newest is closed."""
         client = self._open[newest]
         crowded = [*self._open.values()].count(client) > self._most_each
         if crowded and not (client and self._is_shared(client)):
@@ -155,7 +155,7 @@ class _GuardedHTTP(_Guarded, _HTTP):  # type: ignore[misc]
         self.counted.works(self)
 
     def _has_arrived(self) -> bool:
-        """With its whole body."""
+        """Whether the request has arrived with its whole body."""
         cycle = self.cycle
         return cycle is not self._answered and not cycle.more_body
 

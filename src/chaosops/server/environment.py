@@ -29,7 +29,7 @@ _DESCRIPTION = (
 class ServedObservation:
     """An observation as JSON-ready data, with the four attributes that OpenEnv reads.
 
-    A ``ChaosOpsObservation`` would validate on every step what this process has just made.
+    A ``ChaosOpsObservation`` would validate on every step data that this process has just made.
     """
 
     __slots__ = ("content", "done", "metadata", "reward")
@@ -77,7 +77,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     def _reset(self, options: Mapping[str, Any]) -> ServedObservation:
         with mistakes_logged():
-            # With bad options the old episode stays.
+            # If the options are bad, the old episode stays.
             self._episode = ServedEpisode(read_options(options))
             return self._observe(None)
 
@@ -115,7 +115,7 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
 
     @property
     def mcp_client(self) -> ToolBox:
-        """OpenEnv finds an agent's tools here."""
+        """OpenEnv reads an agent's tools from this attribute."""
         return ToolBox(lambda: self.episode)
 
     def get_metadata(self) -> EnvironmentMetadata:
@@ -129,5 +129,5 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
         ]
 
     def list_tasks(self, split: str) -> list[dict[str, Any]]:
-        """The first hundred; ``num_tasks`` has the whole number."""
+        """The first hundred. ``num_tasks`` has the total."""
         return tasks(split, 0, 100)

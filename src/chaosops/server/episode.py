@@ -1,4 +1,4 @@
-"""An episode on the server, and what its players are told."""
+"""An episode on the server, and what its players receive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.schema import action_schema
-from chaosops.roles.view import Recorded, RoleView, project
+from chaosops.roles.view import Recorded, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
 from chaosops.wire.decisions import read_action
@@ -30,8 +30,8 @@ NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema"
 
 
 class ShownEpisode:
-    """Tells the role on turn its view, as data and as a prompt, and its legal actions. Parts that
-    the client did not ask for are not made."""
+    """Makes what the role on turn receives: its view, as data and as a prompt, and its legal
+    actions. Parts that the client did not ask for are not made."""
 
     def __init__(self, env: Env, prompt_format: str, include: Iterable[str]) -> None:
         self.env = env
@@ -46,27 +46,26 @@ class ShownEpisode:
         return self._format.read(self.env.view, said.reply)
 
     def seen(self) -> dict[str, Any]:
-        rules, step, limit, journal, sensors, findings = self.env.world.public
-        view = self.env.view
+        public, view = self.env.world.public, self.env.view
         role, include = view.role, self._include
         if "view" in include and "messages" in include:  # they share one reading
-            sensors = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
+            channels = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
+            public = public._replace(sensors=channels)
         seen: dict[str, Any] = {"role": role.value, **NOTHING_SEEN}
         if "view" in include:
-            seen["view"] = view_to_wire(RoleView(role, rules, step, limit, (), sensors, findings))
-            seen["view"]["chat"] = self._chat.of(journal, role)
+            seen["view"] = view_to_wire(project(public._replace(journal=()), role))
+            seen["view"]["chat"] = self._chat.of(public.journal, role)
         if "messages" in include:
-            whole = RoleView(role, rules, step, limit, journal, sensors, findings)
-            seen["messages"] = self._format.messages(whole)
+            seen["messages"] = self._format.messages(project(public, role))
         if "action_schema" in include:
-            seen["action_schema"] = action_schema(rules, role)
+            seen["action_schema"] = action_schema(public.rules, role)
         return seen
 
 
 def observation(
     episode_id: str, env: Env, seen: Callable[[], dict[str, Any]], **told: Any
 ) -> dict[str, Any]:
-    """The content of a ``ChaosOpsObservation``; ``told`` is the rest of its fields."""
+    """The content of a ``ChaosOpsObservation``. ``told`` holds its other fields."""
     return {
         "episode_id": episode_id,
         "step": env.world.public.step,
@@ -126,9 +125,9 @@ class ServedEpisode(ShownEpisode):
         return rules_to_wire(project(self.env.world.public, role).rules)
 
     def debrief(self) -> dict[str, Any]:
-        """The truth, which is told at the end only."""
+        """The truth, which is sent only at the end."""
         if not self.env.over:
-            raise BadInput("the truth is told when the episode is over")
+            raise BadInput("the debrief is sent when the episode is over")
         return debrief_to_wire(self.record)
 
 

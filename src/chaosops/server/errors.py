@@ -1,4 +1,4 @@
-"""Errors of the server, and how clients are told of them: one sentence each."""
+"""Errors of the server. Clients get one sentence for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class ServerMistake(ChaosOpsError):
-    """A defect of the server, not of the request."""
+    """A bug in the server, not an error in the request."""
 
 
 class Refusal(BadInput):
@@ -36,8 +36,8 @@ class NoEpisode(ChaosOpsError):
 
 @contextmanager
 def mistakes_logged() -> Iterator[None]:
-    """For a defect, the client gets one sentence and the log the traceback. OpenEnv would send the
-    text of any exception to the client, and log nothing."""
+    """For a bug, the client gets one sentence and the log gets the traceback. OpenEnv would send
+    the text of any exception to the client and log nothing."""
     try:
         yield
     except ChaosOpsError:

@@ -1,7 +1,7 @@
-"""``chaosops serve --evaluation``: submissions play hidden episodes and learn nothing of the truth.
+"""``chaosops serve --evaluation``: submissions play hidden episodes and never see the truth.
 
 A client plays over ``/ws`` with the token of a submission. The owner's plan says which episodes
-are played, each once. The server tells no reward, judgement or debrief, and serves no tables and
+are played, each once. The server sends no reward, judgement or debrief, and serves no tables and
 no page. Results are files in the owner's folder.
 """
 
@@ -42,8 +42,8 @@ REFUSAL = (
 
 
 class Submissions:
-    """All submissions in the owner's folder, found by their tokens, also those that are opened
-    while the server runs."""
+    """All submissions in the owner's folder by their tokens, including those that are opened while
+    the server runs."""
 
     def __init__(self, folder: Path, secret: Secret, command: str = "") -> None:
         self._folder = folder
@@ -72,7 +72,7 @@ class Submissions:
             except ChaosOpsError as error:  # in the owner's files
                 _log.error("a submission cannot be played: %s", error)
                 raise ServerMistake("this submission cannot be played now; ask its owner") from None
-        raise BadInput("this token is for no submission")
+        raise BadInput("this token is for no submission; ask the owner for one")
 
     def _look_for_new(self) -> None:
         for path in sorted(self._folder.glob(f"*/{PLAN_NAME}")):
@@ -86,7 +86,8 @@ class Submissions:
         return self._runs[place]
 
     def _complete(self, run: SubmissionRun) -> None:
-        """A failure here does not concern the player: all episodes are on disk already."""
+        """Write the results. A failure does not concern the player, because all episodes are on
+        disk already."""
         try:
             write_results(run, self._secret, self._command)
         except ChaosOpsError as error:
@@ -112,7 +113,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         self._id = ""
 
     def reset(self, /, **options: Any) -> ServedObservation:
-        """Begins the submission's next episode. One that is not over is given up."""
+        """Start the submission's next episode. One that is not over is given up."""
         with mistakes_logged():
             token, chosen = _read_reset(options)
             run = self._submissions.find(token)
@@ -148,7 +149,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
             env,
             attempt.seen,
             rules=attempt.rules() if first else None,
-            # A client that counts the steps knows it: an episode ends early when it is resolved.
+            # A client can tell it from the step count: an episode ends early if it is resolved.
             terminated=over and public.step < public.limit,
             truncated=over and public.step >= public.limit,
         )

@@ -1,6 +1,6 @@
 """The guard in front of OpenEnv's routes. It answers messages that would break a session.
 
-OpenEnv ends a session when a message is binary, is no JSON object, or cannot be quoted in an
+OpenEnv ends a session when a message is binary, is not a JSON object, or cannot be quoted in an
 answer. It keeps idle sessions, and reads requests of any size. The guard answers such messages
 with an error and keeps the session; it closes idle sessions. It changes nothing else.
 """
@@ -25,7 +25,7 @@ from chaosops.server.strict_json import (
     read_message,
 )
 
-# What the transport itself refuses: the connection is closed with code 1009.
+# Larger messages are refused by the transport, which closes the connection with code 1009.
 MAX_FRAME_BYTES = 1_048_576
 
 _SOCKETS = ("/ws", "/mcp")
@@ -131,7 +131,7 @@ class _GuardedSocket:
 
 
 def _plainer(text: str) -> str:
-    """OpenEnv quotes the whole offending message; the client needs to know what is wrong."""
+    """The error without the message that caused it, which OpenEnv quotes in full."""
     content = json.loads(text)
     errors = content["data"].pop("errors", None)
     if errors:
@@ -140,7 +140,7 @@ def _plainer(text: str) -> str:
 
 
 def _problem_of_body(body: bytes, path: str) -> str | None:
-    """Only what would break an answer: the routes report everything else."""
+    """Finds only what would break an answer. The routes report everything else."""
     try:
         text = body.decode()
     except UnicodeDecodeError:

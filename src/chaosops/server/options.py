@@ -1,6 +1,6 @@
-"""What a client may ask for when it starts an episode, and the scenario that follows from it.
+"""The options of ``reset``, and the scenario that they choose.
 
-OpenEnv's task API counts episodes: a task holds options of ``reset``, and no truth.
+OpenEnv's task API numbers episodes. A task holds options of ``reset`` and not the truth.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class EpisodeOptions(BaseModel):
 
 
 class ResetOptions(EpisodeOptions):
-    """``index`` picks a task of a split instead of a tier and a seed. ``include`` says what is
-    told of the role on turn: its view as data, as a prompt, and what it may do."""
+    """``index`` picks a task of a split instead of a tier and a seed. ``include`` chooses what is
+    sent about the role on turn: its view as data, as a prompt, and its legal actions."""
 
     index: int | None = Field(default=None, ge=0)
     include: list[Part] = list(PARTS)
@@ -56,7 +56,7 @@ class ResetOptions(EpisodeOptions):
 def read_options(given: Mapping[str, Any]) -> ResetOptions:
     """Checked options, or an error that says in one line what is wrong with them."""
     if "submission" in given:
-        raise BadInput("this server is not in evaluation mode: it takes no submissions")
+        raise BadInput("this server is not in evaluation mode; leave out submission")
     for name in given:
         if name not in ResetOptions.model_fields:
             raise UnknownName("reset option", str(name), ResetOptions.model_fields)
@@ -73,7 +73,7 @@ def chosen_scenario(options: ResetOptions) -> Scenario:
     pack, tier, split, seed = options.pack, options.tier, options.split, options.seed
     if options.index is not None:
         if tier is not None or seed is not None or pack is not None:
-            raise BadInput("index stands for pack, tier and seed: give it with a split alone")
+            raise BadInput("index replaces pack, tier and seed: give only a split with it")
         drawn = task(split or "train", options.index)
         pack, tier, split, seed = drawn["pack"], drawn["tier"], drawn.get("split"), drawn["seed"]
     return make_scenario(
@@ -101,8 +101,8 @@ def count_tasks(split: str) -> int:
 
 def task(split: str, index: int) -> dict[str, Any]:
     """
-    >>> task("train", 4)
-    {'pack': 'arena', 'split': 'train', 'tier': 'medium', 'seed': 1}
+    >>> [(task("train", index)["tier"], task("train", index)["seed"]) for index in (0, 1, 4)]
+    [('easy', 0), ('medium', 0), ('medium', 1)]
     """
     count = count_tasks(split)
     if not 0 <= index < count:
@@ -111,7 +111,7 @@ def task(split: str, index: int) -> dict[str, Any]:
 
 
 def tasks(split: str, start: int | None = None, stop: int | None = None) -> list[dict[str, Any]]:
-    """Bounds are read as Python reads those of a slice."""
+    """``start`` and ``stop`` are read like those of a Python slice."""
     wanted = range(*slice(start, stop).indices(count_tasks(split)))
     if len(wanted) > MOST_AT_ONCE:
         raise BadInput(f"at most {MOST_AT_ONCE} tasks at once, got {len(wanted)}; ask for a range")

@@ -41,7 +41,7 @@ class OnceASecond(logging.Filter):
             self._said.clear()
         self._said[words] = (now, 0)
         if left_out:
-            record.msg = f"{record.msg} (and {left_out} times more since it was last said)"
+            record.msg = f"{record.msg} (and {left_out} more times since the last such line)"
         return True
 
 

@@ -25,7 +25,7 @@ from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
 _EXAMPLE = '{"type": "act", "data": {"action": "noop"}}'
 _WAITING_MESSAGES = 64  # to a client that does not read them
 _CLOSING_S = 5.0
-_SIT_S = 20.0  # until a connection must have said which seat it takes
+_SIT_S = 20.0  # the time in which a connection must name its seat
 
 
 class TableRequest(EpisodeOptions):
@@ -64,7 +64,7 @@ def table_routes(lobby: Lobby) -> APIRouter:
         table = lobby.open(ServedEpisode(read_options(given)), timeout_s, client)
         return OpenedTable(table=table.id, tokens=table.tokens, turn_timeout_s=timeout_s)
 
-    @router.get("/tables/{table}", summary="How a table stands", response_model=TableState)
+    @router.get("/tables/{table}", summary="The state of a table", response_model=TableState)
     async def table_state(table: str) -> JSONResponse:
         found = lobby.tables.get(table)
         if found is None:
@@ -93,7 +93,7 @@ class SeatLine:
         self._put(None)
 
     async def _refuse(self, code: str, message: str) -> None:
-        """A client that sends many mistakes waits until it has read the answers."""
+        """A client that sends many bad messages waits until it has read the answers."""
         await self._queue.join()
         self.post("error", {"code": code, "message": message})
 
@@ -147,7 +147,7 @@ class SeatLine:
                 place[0].leave(place[1], self)
 
     async def _receive(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """A frame; None when the client left, or did not say in time which seat it takes."""
+        """A frame. None if the client left, or did not name its seat in time."""
         try:
             async with asyncio.timeout(timeout_s):
                 message = dict(await self._socket.receive())
@@ -171,7 +171,9 @@ def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[Table, Ro
         raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}')
     place = lobby.seats.get(token)
     if place is None:
-        raise Refusal("NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago")
+        raise Refusal(
+            "NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago; open a table"
+        )
     return place
 
 

@@ -1,7 +1,7 @@
-"""Messages of clients: JSON that every answer can quote, of a bounded size and depth.
+"""Messages of clients: strict JSON of a bounded size and depth.
 
-Python's reader also takes NaN, lone surrogates and nesting to the edge of its stack. An answer
-that quotes them could not be written.
+Python's reader also accepts NaN, lone surrogates and very deep nesting. An answer that quotes them
+could not be written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_DEPTH = 32
 
 
 class BadJson(BadInput):
-    """JSON that cannot be answered."""
+    """JSON that an answer could not quote."""
 
 
 class NotJson(BadJson):
@@ -42,7 +42,7 @@ def read_json(text: str) -> Any:
     """
     >>> read_json('{"seed": NaN}')
     Traceback (most recent call last):
-    chaosops.server.strict_json.BadJson: NaN is no JSON number
+    chaosops.server.strict_json.BadJson: NaN is not a JSON number
     """
     try:
         value = chain.read_json(text)

@@ -1,7 +1,7 @@
 """A submission being played. Each episode is played once, and each decision is written to disk.
 
-``progress.jsonl`` in the submission's folder has a line when an episode begins, when the player
-acts, and when it ends. An episode is never begun twice. If the player leaves one unfinished, it is
+``progress.jsonl`` in the submission's folder gets a line when an episode starts, when the player
+acts, and when the episode ends. An episode is never started twice. One that the player leaves is
 played to its end with ``noop`` and the latest suspicion, and counts like every other.
 """
 
@@ -88,7 +88,7 @@ class Attempt(ShownEpisode):
     def act(self, said: ChaosOpsAction) -> None:
         with self._run.lock:
             if self.ended:
-                raise BadInput("the episode is over: reset begins the next one")
+                raise BadInput("the episode is over: reset starts the next one")
             decision = self._decision(said)
             self._run.note({"act": self.number, "said": said.model_dump(exclude_defaults=True)})
             self.play(decision)
@@ -96,7 +96,7 @@ class Attempt(ShownEpisode):
                 self._run.end(self, given_up=False)
 
     def repeat(self, said: Mapping[str, Any]) -> None:
-        """Plays an action that was noted before the server stopped."""
+        """Play an action that was written to disk before the server stopped."""
         self.play(self._decision(ChaosOpsAction.model_validate(said)))
 
     def play(self, decision: Decision) -> None:
@@ -115,8 +115,8 @@ class Attempt(ShownEpisode):
             self._run.end(self, given_up=unfinished)
 
     def _nothing(self) -> Decision:
-        """The decision for a player that left. Without a suspicion of its own, Oversight suspects
-        nobody: leaving an episode must not take it out of the figures."""
+        """The decision for a player that left. If there was no suspicion, Oversight suspects
+        nobody, so that leaving an episode does not take it out of the figures."""
         view = self.env.view
         if view.role is not Role.OVERSIGHT:
             return Decision(Noop())
@@ -138,17 +138,17 @@ class Attempt(ShownEpisode):
         if suspicion is not None:
             if view.role is not Role.OVERSIGHT:
                 raise BadInput(
-                    f"suspicion is told on Oversight's turns, this is one of {view.role}"
+                    f"suspicion is sent on Oversight's turns, this is a turn of {view.role}"
                 )
             for name in suspicion:
                 if name not in view.rules.agents:
                     agents = ", ".join(view.rules.agents)
-                    raise BadInput(f"suspicion of {name[:60]!r}, which is no agent here: {agents}")
+                    raise BadInput(f"suspicion of {name[:60]!r}, not an agent here: {agents}")
         return Decision(self.read(said), suspicion)
 
 
 class SubmissionRun:
-    """All episodes of one submission, begun in order. ``on_complete`` gets them once."""
+    """All episodes of one submission, started in order. ``on_complete`` is called once."""
 
     def __init__(
         self,
@@ -164,7 +164,9 @@ class SubmissionRun:
         self.given_up: list[int] = []
         self._partners = load(self.plan.partners)
         if self._partners.sees_truth:
-            raise BadInput(f"partners {self.plan.partners} know the truth and would tell it")
+            raise BadInput(
+                f"partners {self.plan.partners} know the truth and would reveal it; choose others"
+            )
         self._on_complete = on_complete
         self._ended: dict[int, Episode] = {}
         self._begun = 0
@@ -192,7 +194,7 @@ class SubmissionRun:
         return Team(seats, self.plan.team)
 
     def begin(self, prompt_format: str, include: Sequence[str]) -> Attempt:
-        """The next episode. Its beginning is on disk before the player sees anything of it."""
+        """Start the next episode. Its start is on disk before the player sees any of it."""
         with self.lock:
             if not self.episodes_left:
                 raise BadInput(
@@ -216,7 +218,7 @@ class SubmissionRun:
                 self._on_complete(self)
 
     def close(self) -> None:
-        """Gives up all episodes that were not begun, and writes the results."""
+        """Give up all episodes that were not started, and write the results."""
         with self.lock:
             if self.complete:
                 self._on_complete(self)

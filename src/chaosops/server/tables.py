@@ -1,6 +1,6 @@
 """A table is an episode with four seats. Each seat has its own token and sees its role's view.
 
-Every wait has a deadline. If a seat stays silent, the table is abandoned and all seats are told.
+Every wait has a deadline. If a seat misses it, the table is abandoned and all seats are told.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ class Table:
             raise Refusal("TABLE_ENDED", f"the table is {self.status}")
         if self.status == "waiting":
             missing = ", ".join(seat for seat in Role if seat not in self._seated)
-            raise Refusal("NOT_STARTED", f"the incident starts when all sit; missing: {missing}")
+            raise Refusal(
+                "NOT_STARTED", f"the incident starts when all seats are taken; missing: {missing}"
+            )
         if role is not self._episode.role:
             on_turn = self._episode.role or "nobody"
             raise Refusal("NOT_YOUR_TURN", f"it is the turn of {on_turn}, not of {role}")

@@ -1,7 +1,7 @@
 """The actions as MCP tools, one for each verb, and ``look`` to see without acting.
 
-An agent can neither start an episode nor read its state: that is for the owner of the session. It
-is not told rewards, because they would say whether it was right.
+An agent can neither start an episode nor read its state: only the owner of the session can. It
+gets no rewards, because they would reveal whether it was right.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class ToolBox:
         episode = self._find_episode()
         if name != LOOK:
             if "action" in arguments:
-                raise BadInput(f"{name} takes no argument 'action'")
+                raise BadInput(f"{name} takes no argument 'action'; leave it out")
             episode.play(read_action({"action": name, **arguments}))
         elif arguments:
             raise BadInput(f"{LOOK} takes no arguments")

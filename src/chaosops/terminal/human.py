@@ -42,8 +42,8 @@ class HumanPolicy:
                 answer = self._ask("> ").strip()
             except EOFError:
                 raise BadInput(
-                    "the input ended before the episode did; chaosops play needs a keyboard, "
-                    "chaosops run plays without one"
+                    "the input ended before the episode; chaosops play needs a keyboard, "
+                    "chaosops run does not"
                 ) from None
             if answer == "help":
                 self._show(menu)

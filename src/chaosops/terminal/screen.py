@@ -136,7 +136,7 @@ def _shown(frame: Frame) -> Sequence[Sequence[ServiceReading]]:
 
 
 def _section(title: str, lines: Iterable[Text], rows: int) -> RenderableType:
-    """The last lines of a list, always in as many rows, so that the screen does not jump."""
+    """The last lines of a list, in a fixed number of rows, so that the screen does not jump."""
     shown = list(lines)[-rows:]
     for line in shown:
         line.no_wrap, line.overflow = True, "ellipsis"

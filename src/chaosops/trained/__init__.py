@@ -11,7 +11,7 @@ EVALUATIONS = Path(__file__).parent / "evaluations"
 
 
 def trained_adapter() -> Path:
-    """``CHAOSOPS_TRAINED`` puts another adapter in its place."""
+    """The folder of the adapter. ``CHAOSOPS_TRAINED`` names another one."""
     if other := os.environ.get("CHAOSOPS_TRAINED"):
         return Path(os.path.expanduser(other))
     return Path(__file__).parent / "adapter"

@@ -1,1 +1,1 @@
-"""Training: states, credit, and the runs that learn from them."""
+"""Training: turns with their counterfactual returns, and the runs that learn from them."""

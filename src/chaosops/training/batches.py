@@ -27,7 +27,7 @@ class Position(NamedTuple):
     window: int = 0
     batch: int = 0
     began: float = 0.0  # progress of the run, 0 to 1, at the start of this window
-    computed: float = 0.0  # and when its turns were computed, one window earlier
+    computed: float = 0.0  # the same when its turns were computed, one window earlier
 
 
 def progress_at(recipe: Recipe, position: Position) -> float:
@@ -59,7 +59,7 @@ def batch_stream(
         batches = _cut(recipe, turns, at.window)
         count = group.least(len(batches))
         if not count:
-            raise BadInput("a window has no turn to learn from: raise window, or role_shares")
+            raise BadInput("a window has no turn to learn from; raise window or role_shares")
         if at.batch >= count:
             raise BadInput(
                 f"the checkpoint is at batch {at.batch} of a window of {count}: resume the run "
@@ -78,7 +78,7 @@ def batch_stream(
 
 
 def _cut(recipe: Recipe, turns: Sequence[CreditedTurn], window: int) -> list[list[CreditedTurn]]:
-    """Prompts of similar length share a batch; the order of the batches is random."""
+    """Prompts of similar length share a batch. The order of the batches is random."""
     dice = Dice(key_of("training order", recipe.seed, window))
     turns = dice.shuffled(turns)
     groups = passes([len(turn.prompt) for turn in turns], recipe.batch_tokens)

@@ -1,6 +1,6 @@
 """The behaviour policy, which plays while turns are collected. It is often right, sometimes audits
-or inspects, and sometimes makes mistakes. So there is something to repair, evidence to read and
-a message to doubt."""
+or inspects, and sometimes makes mistakes. So the turns have services to repair, evidence to read
+and messages that are wrong."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Behaviour:
         rollout.env.play(Decision(action))
 
     def _mistake(self, view: RoleView, choices: list[Action]) -> Action | None:
-        """Name a random cause, or repair the cause that was named. Where the Developer can name
+        """Name a random cause, or repair the cause that was named. If the Developer can name
         causes too, nobody is misled."""
         if view.rules.may(Role.DEV, "identify_root_cause"):
             return None

@@ -28,8 +28,8 @@ from chaosops.training.behaviour import Behaviour
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
 from chaosops.training.seeds import seed_of
 
-_TURNS = 14  # of an episode: later turns repeat the earlier ones
-_NAMED_FAILURE_TURNS = 0.7  # share of the turns that are used, for every role
+_TURNS = 14  # per episode: later turns repeat the earlier ones
+_NAMED_FAILURE_TURNS = 0.7  # the share of turns that are used, for every role
 
 
 class CreditedTurn(NamedTuple):
@@ -66,7 +66,7 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     return make_scenario(split=recipe.split, tier=tier, seed=seed)
 
 
-def states(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
+def turn_envs(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
     """The world at each turn of one episode. The behaviour policy, or the oracle, plays it."""
     env = Env(scenario_of(recipe, index, progress), standard(multiplier_at(recipe, progress)))
     rollout = Rollout(env, _oracle())
@@ -86,7 +86,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
     dice = Dice(key_of("training play", recipe.seed, index))
     shares = read_role_shares(recipe.role_shares)
     turns = []
-    for env in states(recipe, index, progress, dice):
+    for env in turn_envs(recipe, index, progress, dice):
         share = _NAMED_FAILURE_TURNS if env.scenario.failure else shares[env.role]
         if dice.unit() < share and (turn := _credited(env, recipe)):
             turns.append(turn)
@@ -94,7 +94,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
 
 
 def _credited(env: Env, recipe: Recipe) -> CreditedTurn | None:
-    """None where all actions have the same return: there is nothing to learn."""
+    """None if all actions have the same return: then there is nothing to learn."""
     choices = menu(env.view)
     if recipe.continuation == "none":
         returns = {label: act(env, action).episode.reward for label, action in choices.items()}

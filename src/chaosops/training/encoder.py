@@ -38,7 +38,9 @@ class Encoder(NamedTuple):
         before, found, rest = text.partition(marks[0])
         between, also_found, after = rest.partition(marks[1])
         if not (found and also_found):
-            raise BadInput(f"the chat template of {base} leaves out a system or a user message")
+            raise BadInput(
+                f"the chat template of {base} leaves out a system or a user message; choose another"
+            )
         return cls(tokenizer.backend_tokenizer, (before, between, after))
 
     def label(self, label: str) -> int:
@@ -99,7 +101,7 @@ def _open_worker(encoder: Encoder) -> None:
 
 @contextmanager
 def open_pool(workers: int, encoder: Encoder) -> Iterator[Executor]:
-    """A thread of this process, or several processes. At the end, nothing more is computed."""
+    """A thread of this process, or several processes. On exit, pending work is dropped."""
     pool: Executor
     if workers == 1:
         pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(encoder,))

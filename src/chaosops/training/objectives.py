@@ -1,9 +1,9 @@
 """Three objectives over the same counterfactual returns.
 
 ``match`` moves the policy towards softmax(returns / temperature). It learns fast from an
-untrained base. Where the truth cannot be known, it ends at a mixture of the best actions.
-``improve`` raises the expected return. In doubt it prefers an audit that is good in every case
-to a flag that is right in most. It needs a policy with some entropy left, so it comes second.
+untrained base. If the view does not show the truth, it ends at a mixture of the best actions.
+``improve`` raises the expected return. If in doubt, it prefers an audit, which is good in every
+case, to a flag that is right in most. It needs a policy with some entropy, so it comes second.
 ``sample`` is GRPO: replies are sampled for each prompt and compared with each other.
 """
 
@@ -17,7 +17,7 @@ from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.learner import LABELS, column_of
 from chaosops.training.recipe import Recipe
 
-_LARGEST_ADVANTAGE = 3.0  # in temperatures: one catastrophe must not outweigh everything else
+_LARGEST_ADVANTAGE = 3.0  # in temperatures: one very bad action must not dominate
 
 
 class BatchLoss(NamedTuple):
@@ -28,8 +28,8 @@ class BatchLoss(NamedTuple):
 
 
 def returns_table(torch: Any, turns: Sequence[CreditedTurn], idle_bonus: float, device: Any) -> Any:
-    """A row for each turn, a column for each label; minus infinity where the menu has no such
-    label. The first label is always noop."""
+    """A row for each turn, a column for each label. Labels that the menu lacks have minus
+    infinity. The first label is always noop."""
     rows = [[-math.inf] * len(LABELS) for _ in turns]
     for row, turn in zip(rows, turns, strict=True):
         for label, value in turn.returns.items():

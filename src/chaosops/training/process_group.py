@@ -20,7 +20,7 @@ class ProcessGroup(NamedTuple):
         return self.rank == 0
 
     def least(self, count: int) -> int:
-        """The smallest count of all processes: they make equally many updates."""
+        """The smallest count of all processes, so that all make the same number of updates."""
         if self.size == 1:
             return count
         import torch

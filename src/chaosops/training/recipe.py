@@ -73,7 +73,7 @@ class Recipe:
 
     # Each prompt is answered group_size times.
     prompts_per_step: int = number(8, 1, 100_000, only="trl")
-    # Who plays up to the turn: noisy as with menu, or oracle.
+    # The policy that plays up to the turn: noisy, as with menu, or oracle.
     prefixes: str = choice("noisy", PREFIXES, only="trl")
     reply_format: str = choice("json", FORMATS, only="trl")  # json, or menu: one letter
     max_reply_tokens: int = number(64, 1, 100_000, only="trl")
@@ -121,7 +121,7 @@ class Recipe:
 
     @property
     def unused(self) -> list[Field[Any]]:
-        """What has no effect with this method."""
+        """The values that have no effect with this method."""
         used = (None, self.method)
         return [field for field in fields(self) if field.metadata.get("only") not in used]
 

@@ -41,7 +41,7 @@ def _shown(value: float) -> str:
 def number(
     default: float, least: float, most: float, *, open_below: bool = False, only: str | None = None
 ) -> Any:
-    """A number in a range. Where the default is whole, every value must be."""
+    """A number in a range. If the default is a whole number, every value must be one."""
     return field(default=default, metadata={"range": Range(least, most, open_below), "only": only})
 
 

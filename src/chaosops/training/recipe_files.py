@@ -53,7 +53,7 @@ def load_recipe(
     try:
         values = tomllib.loads(read_text(path, "recipe"))
     except (ValueError, RecursionError) as error:  # also numbers of thousands of digits
-        raise BadInput(f"{path} is no TOML: {error}") from None
+        raise BadInput(f"{path} is not TOML: {error}") from None
     name = one_line(path.stem)[:100] or "unnamed"
     recipe = _with(Recipe(name=name), _current(values, note), str(path))
     given = _current(overrides or {}, note)

@@ -129,7 +129,7 @@ def _restore(torch: Any, learner: Learner, checkpoint: Path) -> Position:
         cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
     except (LookupError, TypeError, ValueError, AttributeError):
         cause = "it holds something else"
-    raise BadInput(f"{checkpoint} is no checkpoint of this run: {cause}; start the run again")
+    raise BadInput(f"{checkpoint} is not a checkpoint of this run: {cause}; start the run again")
 
 
 def _save(torch: Any, learner: Learner, folder: Path, position: Position) -> None:
@@ -151,7 +151,7 @@ def _is_due(recipe: Recipe, saved: Position, following: Position, done: float) -
 
 
 def _learning_rate(recipe: Recipe, position: Position) -> float:
-    """Warm up, stay level, and fall linearly over the last two thirds."""
+    """It warms up, stays constant, and falls linearly over the last two thirds."""
     warm = (position.step + 1) / max(1, recipe.warmup_steps)
     down = 1.5 * (1 - progress_at(recipe, position))
     return recipe.learning_rate * max(0.02, min(1.0, warm, down))

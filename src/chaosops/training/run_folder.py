@@ -21,7 +21,8 @@ PROCESSES = "processes.json"  # the number of processes
 def enter_folder(
     recipe: Recipe, folder: Path, *, resume: bool, holds_run: bool, group: ProcessGroup
 ) -> None:
-    """Prepare the folder. A new run overwrites no other; a resumed run must have its recipe."""
+    """Prepare the folder. A new run never overwrites another. A resumed run must have the same
+    recipe."""
     open_folder(folder)
     saved = folder / "recipe.toml"
     if resume:
@@ -72,4 +73,4 @@ def _step(path: Path, number: int, line: str) -> int:
     try:
         return int(json.loads(line)["step"])
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise BadInput(f"{path}:{number} is no row of a run; start the run again") from None
+        raise BadInput(f"{path}:{number} is not a row of a run; start the run again") from None

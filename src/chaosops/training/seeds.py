@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chaosops.core.errors import BadInput
 
-VALIDATION_SEEDS = range(2_000_000, 2_100_000)  # of every split and pack: never trained on
-PROBE_EPISODES = range(-12, 0)  # before a recipe's first episode: never trained on
+VALIDATION_SEEDS = range(2_000_000, 2_100_000)  # never trained on, in any split or pack
+PROBE_EPISODES = range(-12, 0)  # before a recipe's first episode, so never trained on
 LEAST_FIRST_SEED = -PROBE_EPISODES.start  # so that no probe has a seed below 0
 
 

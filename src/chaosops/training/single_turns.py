@@ -1,7 +1,7 @@
 """What method ``trl`` learns from: single turns of episodes as prompts, and rewards for replies.
 
-Three numbers identify a turn. From them its world is played again to score a reply. So a data
-set holds turns without holding the truth.
+Three numbers identify a turn. With them its world is played again to score a reply. So a data
+set of turns does not hold the truth.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
-from chaosops.training.credited_turns import act, play_on, states
+from chaosops.training.credited_turns import act, play_on, turn_envs
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
 
-_MOST_WITHOUT_TURNS = 1_000  # episodes; then the recipe chooses no turn at all
+_MOST_WITHOUT_TURNS = 1_000  # episodes without a turn before the recipe is refused
 
 
 class TurnKey(NamedTuple):
@@ -57,7 +57,9 @@ def prompts_of(recipe: Recipe) -> list[Prompt]:
         if len(found) >= wanted or (recipe.episodes and episode == recipe.episodes):
             break
         if episode == _MOST_WITHOUT_TURNS and not found:
-            raise BadInput(f"role_shares {recipe.role_shares!r} leave no turn to learn from")
+            raise BadInput(
+                f"role_shares {recipe.role_shares!r} leave no turn to learn from; raise one"
+            )
         progress = len(found) / wanted
         if recipe.episodes:
             progress = max(progress, episode / recipe.episodes)
@@ -124,7 +126,7 @@ def _mixed(recipe: Recipe, prompts: list[Prompt]) -> Iterator[Prompt]:
 def _envs(recipe: Recipe, episode: int, progress: float) -> tuple[Env, ...]:
     """The world at each turn of an episode."""
     dice = Dice(key_of("single turns play", recipe.seed, episode))
-    return tuple(env.fork() for env in states(recipe, episode, progress, dice))
+    return tuple(env.fork() for env in turn_envs(recipe, episode, progress, dice))
 
 
 # Replies of a group are often equal.

@@ -64,7 +64,7 @@ class Supervisor(ABC):
         return row, warnings
 
     def _at_start(self, played: Sequence[Episode]) -> dict[str, Any]:
-        """What else is recorded."""
+        """More values to record at the start of a run."""
         return {}
 
     @abstractmethod

@@ -163,7 +163,7 @@ def _arguments(
 def _rows_and_passes(
     recipe: Recipe, prompts: Sequence[Prompt], tokenizer: Any, group: ProcessGroup
 ) -> tuple[int, int]:
-    """Replies in one forward pass, and passes in one update, on each process."""
+    """The replies in one forward pass and the passes in one update, for each process."""
     replies = recipe.prompts_per_step * recipe.group_size
     if replies % group.size:
         raise BadInput(
@@ -177,7 +177,7 @@ def _rows_and_passes(
 
 
 def _rows_a_pass(rows: int, row_tokens: int, batch_tokens: int) -> int:
-    """As many as fit, in equal passes.
+    """The rows of a pass: as many as fit, in equal passes.
 
     >>> _rows_a_pass(128, 600, 24_000), _rows_a_pass(12, 600, 100)
     (32, 1)

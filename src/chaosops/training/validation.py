@@ -16,7 +16,7 @@ from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.metrics import VALIDATED, summarise
 from chaosops.evaluation.scoring import area
 from chaosops.policies.protocol import Policy
-from chaosops.policies.registry import load_policy
+from chaosops.policies.registry import default_policies, load_policy
 from chaosops.rollout import Team, play_many
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.seeds import VALIDATION_SEEDS
@@ -24,12 +24,11 @@ from chaosops.wire.episodes import figures_to_wire
 
 FIRST_SEED = VALIDATION_SEEDS.start
 _CLASSIC_SEEDS = 5  # a failure, as in the published table
-_SCRIPTED = ("random", "keyword", "heuristic", "last_toucher", "oracle")
 
 
 def validation_scenarios(recipe: Recipe) -> list[Scenario]:
-    """A run of TRL on the classic pack alone is validated there, on seeds that it never trains
-    on; any other on its split."""
+    """A run of TRL on the classic pack alone is validated there, on seeds that are never trained
+    on. Any other run is validated on its split."""
     trained = {tier for tier, _ in read_curriculum(recipe.curriculum)}
     tiers = [tier for tier in Tier if tier in trained]
     seeds = recipe.validation_seeds
@@ -84,4 +83,5 @@ def actions_digest(episodes: Sequence[Episode]) -> str:
 
 
 def scripted_digests(scenarios: Sequence[Scenario]) -> dict[str, str]:
-    return {name: actions_digest(play_all(load_policy(name), scenarios)) for name in _SCRIPTED}
+    names = default_policies(scenarios[0].pack)
+    return {name: actions_digest(play_all(load_policy(name), scenarios)) for name in names}

@@ -1,6 +1,6 @@
 """The web page: two teams side by side on one incident, or a seat for the visitor.
 
-``routes.build_router()`` is all that a server needs; ``app.build_app()`` is a server of its own.
+A server includes ``routes.build_router()``. ``app.build_app()`` serves the page alone.
 """
 
 from chaosops.core.errors import MissingExtra

@@ -24,7 +24,7 @@ from chaosops.packs import (
 )
 from chaosops.roles.parse import parse_object
 
-# A person who chose the failure by its name has nothing to find out; the seed can choose it.
+# A person who named the failure would have nothing to find out, so the seed can choose it.
 MYSTERY = "mystery"
 LAST_SEED = 2**32 - 1
 MESSAGE_LENGTH = 300

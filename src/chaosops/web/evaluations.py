@@ -27,7 +27,7 @@ from chaosops.web.wire import status_words
 VARIABLE = "CHAOSOPS_RESULTS"
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SHIPPED = "chaosops.trained"
-_CURE = "chaosops verify says what is not as it was written"
+_CURE = "chaosops verify says what was changed"
 _DEPTH = 3
 # The part of a policy name that says how a model was run.
 _HOW = re.compile(r"\+(runtime|batch)=[^+,]*")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from chaosops.core.vocabulary import ROLE_NAMES
 from chaosops.report.templating import templates
+from chaosops.roles.view import VISIBILITY
+from chaosops.rubrics import standard
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -18,6 +22,11 @@ _STATIC = Path(__file__).with_name("static")
 _HTML = "text/html; charset=utf-8"
 _FOREVER = "public, max-age=31536000, immutable"
 _REVALIDATE = "no-cache"
+_NAMES = {
+    "roles": ROLE_NAMES,
+    "sees": {role: sorted(channels) for role, channels in VISIBILITY.items()},
+    "rubrics": [rubric.name for rubric in standard().rubrics],
+}
 
 
 class Document(NamedTuple):
@@ -82,5 +91,6 @@ class Pages:
             home=home,
             files=f"{home}static/{self._digest}",
             navigation=self._navigation,
+            names=json.dumps(_NAMES),
         )
         return text.encode()

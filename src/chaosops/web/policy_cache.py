@@ -57,7 +57,7 @@ class PolicyCache:
         return self._offered[name]
 
     def takes_time(self, name: str) -> bool:
-        """Whether a model has still to be loaded."""
+        """Whether the model is not loaded yet."""
         return self.check(name).is_model and isinstance(self._found(name), Unavailable | None)
 
     async def load(self, name: str) -> Policy:
@@ -79,7 +79,7 @@ class PolicyCache:
         return [self._state(offered) for offered in self._offered.values()]
 
     def _found(self, name: str) -> Policy | Unavailable | None:
-        """None: loading has not begun or goes on."""
+        """None if loading has not started or has not ended."""
         loading = self._loading.get(name)
         return loading.result() if loading and loading.done() else None
 

@@ -70,7 +70,7 @@ class _Route(APIRoute):
 
 
 class _Mistyped(_Route):
-    """Any address that a browser asks for as a page. Programs get the usual JSON, and an address
+    """Answers browsers that ask for an unknown page. Programs get the usual JSON, and an address
     with a slash at its end is redirected as usual."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -138,7 +138,7 @@ async def stream_new_seat(
     partners = await cache.load(name)
     if partners.sees_truth:
         raise BadInput(
-            f"{name} knows the truth and would tell it in the chat; choose other partners"
+            f"{name} knows the truth and would reveal it in the chat; choose other partners"
         )
     seat = await slot.work(seats.sit, scenario, role, name, partners, client)
     # A visitor who leaves before this line never claims the seat.

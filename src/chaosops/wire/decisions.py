@@ -1,4 +1,4 @@
-"""Decisions and actions as JSON, and back: what a client sends and what a recording keeps."""
+"""Decisions and actions as JSON, and back. Clients send this form, and recordings keep it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Kind = TypeVar("_Kind")
 
 
 def recorded_decision(decision: Decision) -> dict[str, Any]:
-    """With the whole prompt."""
+    """The form in a recording, with the whole prompt."""
     action, suspicion, exchange = decision
     wire: dict[str, Any] = {"action": to_wire(action)}
     if suspicion is not None:
@@ -40,7 +40,7 @@ def sent_decision(decision: Decision) -> dict[str, Any]:
 
 
 def read_action(fields: Mapping[str, Any]) -> Action:
-    """A flat JSON action. One that cannot be read is refused, and the world never hears of it."""
+    """Read a flat JSON action. One that cannot be read is refused and does not reach the world."""
     action = parse_object(fields)
     if isinstance(action, Unreadable):
         raise BadInput(f"{action.error}: {action.detail}")
@@ -48,7 +48,7 @@ def read_action(fields: Mapping[str, Any]) -> Action:
 
 
 def read_decision(wire: object, view: RoleView) -> tuple[Decision, list[str]]:
-    """A recorded decision, and what is wrong about its prompt."""
+    """A recorded decision, and what is wrong with its prompt."""
     if not isinstance(wire, dict):
         raise BadInput("expected an object")
     fields = field(wire, "action", dict)
@@ -76,7 +76,7 @@ def field(data: object, name: str, kind: type[_Kind]) -> _Kind:
 
 
 def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
-    """The prompt's hash stands for the prompt, which the world can render again."""
+    """Holds the hash of the prompt. The prompt itself can be rendered again."""
     wire: dict[str, Any] = {
         "reply": exchange.reply,
         "prompt_sha256": prompt_hash(exchange.question),
@@ -89,7 +89,7 @@ def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
 
 
 def _read_exchange(wire: Mapping[str, Any], view: RoleView) -> tuple[Exchange, list[str]]:
-    if "attempts" in wire:  # of the first format
+    if "attempts" in wire:  # the first format
         return Exchange(_chat(wire, "prompt"), *_said(wire), field(wire, "attempts", int)), []
     corrections = _chat(wire, "corrections") if "corrections" in wire else ()
     if len(corrections) % 2:

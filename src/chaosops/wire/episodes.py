@@ -1,7 +1,7 @@
 """An episode as JSON, and back by playing its decisions again, without any model.
 
-Scenario and decisions are kept; events and rewards follow from them. So a record cannot
-contradict itself, and one that this world does not reproduce says so.
+A record keeps the scenario and the decisions. Events and rewards follow from them, so a record
+that this world does not reproduce is noticed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import to_wire
+from chaosops.core.actions import TURN_FIELDS, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, ChaosOpsError
@@ -20,19 +20,11 @@ from chaosops.packs import load_pack, make_scenario
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
 
-# Python 3.12 adds floats up more exactly than 3.11: the last digits may differ.
+# Python 3.12 sums floats more exactly than 3.11, so the last digits may differ.
 TOLERANCE = 1e-6
 
-# Counted from the turns. The debrief and the results have them in this order.
+# Computed from the turns. The debrief and the results list them in this order.
 _COUNTS = ("wrong_fixes", "false_flags", "unknown_flags", "miscommunications")
-
-# What a turn's form holds beside the fields of its action.
-_TURN_FIELDS = frozenset(
-    {
-        *("step", "role", "suspicion", "events", "reward", "rubrics"),
-        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
-    }
-)
 
 
 class Problem(NamedTuple):
@@ -42,7 +34,7 @@ class Problem(NamedTuple):
     what: str
 
 
-# Asked before each recorded decision is played: what is wrong with it?
+# Called before each recorded decision is played. Returns what is wrong with it.
 Check = Callable[[Env, Decision], Iterable[str]]
 
 
@@ -69,8 +61,8 @@ def figures_to_wire(episode: Episode) -> dict[str, Any]:
 
 
 def turn_to_wire(turn: Turn) -> dict[str, Any]:
-    """``step``, ``role``, the fields of the action, then what is known of the turn: enough to play
-    it again and to count everything that is counted."""
+    """``step``, ``role``, the fields of the action, then the rest of the turn: enough to play it
+    again and to compute every figure."""
     events = {
         name: value
         for name, value in turn.events._asdict().items()
@@ -90,7 +82,7 @@ def turn_to_wire(turn: Turn) -> dict[str, Any]:
 
 
 def scored_turn(turn: Turn) -> dict[str, Any]:
-    """What OpenEnv's ``last_turn`` tells a trainer: the score with all its components."""
+    """OpenEnv's ``last_turn``, for a trainer: the score with all its components."""
     score = turn.score
     return {
         "role": turn.role.value,
@@ -102,10 +94,10 @@ def scored_turn(turn: Turn) -> dict[str, Any]:
 
 
 def decision_of_turn(turn: object) -> dict[str, Any]:
-    """The recorded decision in a turn's form."""
+    """The recorded decision in the JSON form of a turn."""
     if not isinstance(turn, dict):
         raise BadInput("expected an object")
-    decision = {"action": {name: turn[name] for name in turn if name not in _TURN_FIELDS}}
+    decision = {"action": {name: turn[name] for name in turn if name not in TURN_FIELDS}}
     if "suspicion" in turn:
         decision["suspicion"] = turn["suspicion"]
     if "reply" in turn or "prompt_sha256" in turn:
@@ -114,7 +106,7 @@ def decision_of_turn(turn: object) -> dict[str, Any]:
 
 
 def debrief_to_wire(episode: Episode) -> dict[str, Any]:
-    """What players are told when an episode is over: the truth, and how they did."""
+    """What players receive when an episode is over: the truth and their figures."""
     scenario = episode.scenario
     return {
         "pack": scenario.pack,
@@ -159,7 +151,7 @@ def record_of(wire: Mapping[str, Any], pack_hash: str) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any], *, rubric: CompositeRubric | None = None) -> Episode:
-    """Play the recorded decisions again; an episode scored otherwise needs its ``rubric``."""
+    """Play the recorded decisions again. An episode with another reward needs its ``rubric``."""
     episode, problems = replay(record, rubric=rubric)
     for turn, what in problems:
         where = "" if turn is None else f"turn {turn}: "
@@ -170,7 +162,7 @@ def from_record(record: Mapping[str, Any], *, rubric: CompositeRubric | None = N
 def replay(
     record: Mapping[str, Any], *, rubric: CompositeRubric | None = None, check: Check | None = None
 ) -> tuple[Episode, list[Problem]]:
-    """The episode as this world plays it, and where that is not what the record says."""
+    """The episode as this world plays it, and where the record differs from it."""
     scenario = _scenario(field(record, "scenario", dict))
     team, _ = field(record, "team", str), field(record, "pack_hash", str)
     wires = field(record, "decisions", list)
@@ -224,7 +216,7 @@ def _mismatch(scenario: Scenario, recorded_hash: str, what: str) -> BadInput:
 def _scenario(wire: dict[str, Any]) -> Scenario:
     pack, tier = field(wire, "pack", str), field(wire, "tier", str)
     seed, limit = field(wire, "seed", int), field(wire, "limit", int)
-    # A name that is missing must not become a default: "" is refused where a name is needed.
+    # A missing name must not become a default: "" is refused where a name is needed.
     failure, split = (field({name: "", **wire}, name, str) for name in ("failure", "split"))
     try:
         return make_scenario(failure, tier=tier, seed=seed, limit=limit, pack=pack, split=split)

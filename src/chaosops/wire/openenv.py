@@ -92,8 +92,8 @@ class View(_Part):
 
 
 class Rules(_Part):
-    """What the company has written down about itself. A seat is told what belongs to things that
-    its role sees; ``calls`` is null where there is a call graph and the role does not see it."""
+    """The names in the world and what each role may do. A seat gets only what belongs to things
+    that its role sees. ``calls`` is null if there is a call graph and the role does not see it."""
 
     services: list[str]
     agents: list[str]
@@ -111,7 +111,7 @@ class PromptMessage(_Part):
 
 
 class LastTurn(_Part):
-    """What came of the latest step. Meant for whoever trains, not for the role on turn."""
+    """The result of the latest step, for a trainer. Do not show it to the role on turn."""
 
     role: RoleName
     action: dict[str, Any]
@@ -121,7 +121,7 @@ class LastTurn(_Part):
 
 
 class Debrief(_Part):
-    """The truth, told when the episode is over."""
+    """The truth, sent when the episode is over."""
 
     pack: str
     tier: str
@@ -129,7 +129,7 @@ class Debrief(_Part):
     seed: int
     failure: str
     rogue: str | None
-    rogue_caught: bool | None = Field(description="null where there was no rogue")
+    rogue_caught: bool | None = Field(description="null if there was no rogue")
     resolved: bool
     steps: int
     wrong_fixes: int
@@ -140,11 +140,11 @@ class Debrief(_Part):
     rubrics: dict[str, float]
 
 
-# Below are the fields of OpenEnv's own base classes: a client needs none of its packages.
+# The models below repeat the fields of OpenEnv's base classes, so a client needs no OpenEnv.
 
 
 class _Described(BaseModel):
-    """Keeps its schema: OpenEnv makes it anew for each request, which takes milliseconds."""
+    """Caches its schema. OpenEnv asks for it on each request, and making it takes milliseconds."""
 
     model_config = ConfigDict(extra="forbid", validate_assignment=True)
 
@@ -189,7 +189,7 @@ class ChaosOpsAction(_Described, _Fields):  # type: ignore[misc]
     suspicion: dict[_Name, _Probability] | None = Field(
         default=None,
         max_length=MAX_SUSPECTS,
-        description="how likely each fleet agent is the rogue; told by Oversight, seen by nobody",
+        description="how likely each fleet agent is the rogue; sent by Oversight, shown to no role",
     )
 
     @model_validator(mode="after")
@@ -201,7 +201,7 @@ class ChaosOpsAction(_Described, _Fields):  # type: ignore[misc]
         return self
 
     def fields(self) -> dict[str, Any]:
-        """The flat JSON action, without what was not said."""
+        """The flat JSON action, without fields that were not sent."""
         names = (*_FIELDS, "reason")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
@@ -209,9 +209,8 @@ class ChaosOpsAction(_Described, _Fields):  # type: ignore[misc]
 class ChaosOpsObservation(_Described):
     """Whose turn it is and what that role sees. ``reward`` and ``done`` come with it.
 
-    ``rules`` are told once, by reset. When the episode is over nobody is on turn, and the
-    ``debrief`` tells the truth. A server in evaluation mode tells neither the reward nor
-    ``last_turn`` nor the ``debrief``: they are null.
+    Only reset sends ``rules``. When the episode is over, nobody is on turn and ``debrief`` holds
+    the truth. In evaluation mode the reward, ``last_turn`` and ``debrief`` are null.
     """
 
     done: bool = Field(default=False, description="Whether the episode has terminated")
@@ -238,9 +237,9 @@ class ChaosOpsObservation(_Described):
 
 
 class ChaosOpsState(_Described):
-    """The episode from outside, for whoever drives it; nothing of the truth. Not for a role: a
-    reward tells whether a flag was right. In evaluation mode the reward is null, and
-    ``episodes_left`` counts those of the submission that were not begun."""
+    """The state of the episode, without the truth. Do not show it to a role: a reward reveals
+    whether a flag was right. In evaluation mode the reward is null, and ``episodes_left`` counts
+    the episodes of the submission that have not started."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -16,7 +16,7 @@ from chaosops.wire.decisions import field
 from chaosops.wire.episodes import from_record, to_record
 
 FORMAT = "chaosops recording 2"
-UNCHAINED = "chaosops recording 1"  # still read, but it shows no edits
+UNCHAINED = "chaosops recording 1"  # still read, but edits cannot be detected
 
 _CURE = "make one with chaosops run --record FILE"
 
@@ -67,7 +67,7 @@ def recorded_content(path: Path) -> dict[str, Any]:
     try:
         content = read_json(text)
     except ValueError as error:
-        raise BadInput(f"{path} is no whole recording: {_reason(error)}; {_CURE}") from None
+        raise BadInput(f"{path} is not a whole recording: {_reason(error)}; {_CURE}") from None
     if not isinstance(content, dict) or content.get("format") not in (FORMAT, UNCHAINED):
         raise BadInput(f"{path} is not a ChaosOps recording ('format' is not {FORMAT!r}); {_CURE}")
     try:

@@ -21,8 +21,8 @@ State: TypeAlias = Any
 class Effect(NamedTuple):
     """What an action did to the world.
 
-    ``helps`` is judged before a remedy takes effect; None where nothing was to be repaired.
-    ``refusal`` says why the world would not do it: a miscommunication.
+    ``helps`` is judged before a remedy takes effect. None means that nothing was to be repaired.
+    ``refusal`` says why the world refused the action, which is a miscommunication.
     """
 
     state: State
@@ -33,8 +33,8 @@ class Effect(NamedTuple):
 
 
 class Twin(NamedTuple):
-    """Requests of users that failed during an episode, and in the same minutes had it gone
-    otherwise."""
+    """Failed user requests during an episode, and during the same minutes of its two
+    counterfactuals."""
 
     lost: float
     lost_without_cause: float
@@ -42,7 +42,7 @@ class Twin(NamedTuple):
 
     @property
     def blast_radius(self) -> float:
-        """What the incident cost, beyond what would have been lost anyway."""
+        """Failed requests beyond those that would have failed without the incident."""
         return self.lost - self.lost_without_cause
 
 
@@ -55,13 +55,14 @@ class Incident(Protocol):
     def rogue(self) -> str | None: ...
 
     def act(self, state: State, action: Action, step: int) -> Effect:
-        """Carry out an action that touches the world: a remedy, a flag, a close look, …"""
+        """Carry out an action with an effect on the world: a remedy, a flag, an inspection, …"""
         ...
 
     def advance(
         self, state: State, action: Action, flagged: tuple[str, ...], step: int
     ) -> tuple[State, bool]:
-        """Let one step of time pass after ``action``: the new state, and is it resolved?"""
+        """Let one step of time pass after ``action``. Returns the new state, and whether the
+        incident is resolved."""
         ...
 
     def sense(self, state: State, step: int) -> Sensors: ...
@@ -69,7 +70,7 @@ class Incident(Protocol):
     def oracle_action(
         self, state: State, role: Role, flagged: tuple[str, ...], cause_named: bool
     ) -> Action:
-        """What someone who knows the truth does in this seat, within its permissions."""
+        """What a policy that knows the truth does in this role, within its permissions."""
         ...
 
     def guilty_entries(self) -> frozenset[int]:
@@ -90,14 +91,14 @@ class Pack(ABC):
     limits: ClassVar[Mapping[Tier, int]]
     """The step limit of each tier."""
     default_failure: ClassVar[str] = ""
-    """Played where none is named. A pack has failures that can be named, or splits."""
+    """Played if none is named. A pack has either failures or splits."""
     drawn: ClassVar[tuple[str, ...]] = ()
     """The failures that a draw may pick. Those added later are not among them."""
     splits: ClassVar[tuple[str, ...]] = ()
     default_split: ClassVar[str] = ""
     training_split: ClassVar[str] = ""
     parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """What else it is made of, by kind, for ``chaosops list``."""
+    """Its other parts by kind, for ``chaosops list``."""
     judges_oversight: ClassVar[bool] = False
     """Are an overseer's flags and suspicion measured here?"""
     every_agent_acts: ClassVar[bool] = False
@@ -112,9 +113,9 @@ class Pack(ABC):
         """The rules, the incident and its first state."""
 
     def twin_of(self, episode: Episode) -> Twin | None:
-        """The exact counterfactual, or None where the pack counts no requests."""
+        """The exact counterfactual, or None if the pack counts no requests."""
         return None
 
     def content_hash(self) -> str:
-        """It changes when the code of the pack does: what is played may have changed."""
+        """A hash of the pack's code. Where it differs, episodes may differ."""
         return source_hash(type(self).__module__.rpartition(".")[0])

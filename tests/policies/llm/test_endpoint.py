@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
@@ -17,7 +16,6 @@ from typing import Any
 import pytest
 
 from chaosops.core.actions import Unreadable
-from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra, UnknownName
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.endpoint import EndpointPolicy
@@ -146,29 +144,6 @@ def test_many_seats_are_asked_at_once_and_answered_in_order(server: FaultyServer
     assert policy_at(server, "+concurrency=4").decide(requests) == alone
     assert most == 4
     assert policy_at(server).decide([]) == []
-
-
-def test_connections_are_kept_between_calls(server: FaultyServer) -> None:
-    policy = policy_at(server, "+concurrency=3")
-    for _ in range(4):
-        policy.decide(requests_for(6))
-    assert len(server.seen) == 24
-    assert len(server.connections) == 3
-
-
-def test_a_connection_that_was_closed_meanwhile_is_no_fault(server: FaultyServer) -> None:
-    policy = policy_at(server)
-    decide(policy)
-    server.down_for(0.0).join()
-    decide(policy)
-    assert len(server.seen) == 2
-
-
-def test_it_works_where_a_loop_runs_already(server: FaultyServer) -> None:
-    async def notebook() -> Decision:
-        return decide(policy_at(server))
-
-    assert asyncio.run(notebook()) == decide(policy_at(server))
 
 
 # Waiting
@@ -358,6 +333,6 @@ def test_a_key_that_no_header_can_hold(
 @pytest.mark.parametrize("options", ["", "+timeout=never", "+adapter=x", "+price=x"])
 def test_a_url_with_a_password_is_refused_without_showing_it(options: str) -> None:
     for url in ("http://me:hunter2@127.0.0.1/v1", "http://127.0.0.1/v1?api-key=hunter2"):
-        with pytest.raises(BadInput, match="may hold no user, password or query") as caught:
+        with pytest.raises(BadInput, match="must not hold a user, password or query") as caught:
             EndpointPolicy(read_spec(f"openai:m@{url}{options}"))
         assert "hunter2" not in str(caught.value)

@@ -157,7 +157,7 @@ def test_a_base_exchanged_while_its_adapter_is_converted_is_refused(
 
     monkeypatch.setattr("chaosops.policies.llm.llama_cpp.convert", exchange)
     with pytest.raises(BadInput, match="was changed while it was loaded"):
-        load_policy("trained+batch=7")  # a batch of its own is not served from memory
+        load_policy("trained+threads=1")  # with threads of its own it is not served from memory
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_base_exchanged_while_its_adapter_is_converted_is_refused(
         ({"adapter_config.json": "{}"}, "holds an adapter"),
         ({"model.safetensors.index.json": '{"weight_map": {"a": "sub/w.safetensors"}}'}, "outside"),
         ({"model.safetensors.index.json": '{"weight_map": {"a": "../w.safetensors"}}'}, "outside"),
-        ({"model.safetensors.index.json": "[]"}, "no index of weights"),
+        ({"model.safetensors.index.json": "[]"}, "not an index of weights"),
     ],
 )
 def test_a_folder_that_loads_weights_from_elsewhere_is_refused(
@@ -257,14 +257,14 @@ ADAPTERS: dict[str, Callable[[Path], object]] = {
     "nothing in it": lambda f: (f / WEIGHTS).write_bytes(save({})),
     "no config": lambda f: (f / CONFIG).unlink(),
     "config is a list": lambda f: (f / CONFIG).write_text("[1]"),
-    "config is no JSON": lambda f: (f / CONFIG).write_text("{"),
-    "config is no text": lambda f: (f / CONFIG).write_bytes(b"\xff\xfe\x00"),
+    "config is not JSON": lambda f: (f / CONFIG).write_text("{"),
+    "config is not text": lambda f: (f / CONFIG).write_bytes(b"\xff\xfe\x00"),
     "without r": lambda f: change(f, r=None),
     "r is a text": lambda f: change(f, r="16"),
     "r is zero": lambda f: change(f, r=0),
     "alpha is infinite": lambda f: change(f, lora_alpha=float("inf")),
     "another rank": lambda f: change(f, r=8),
-    "targets is no list": lambda f: change(f, target_modules="all"),
+    "targets is not a list": lambda f: change(f, target_modules="all"),
     "another target": lambda f: change(f, target_modules=["v_proj"]),
     "DoRA": lambda f: change(f, use_dora=True),
     "wrong type": lambda f: put(f, A=np.ones((16, 576), np.int32)),

@@ -197,7 +197,7 @@ def test_what_cannot_be_loaded_says_where_it_was_looked_for_and_the_cure(
         f"{tmp_path}+runtime=llama.cpp": "reads .gguf files",
         f"{MODEL}+runtime=vllm": "unknown runtime",
         "hf:nobody/nothing": "hf download nobody/nothing",
-        str(tmp_path): "no model that transformers can load",
+        str(tmp_path): "not a model that transformers can load",
     }
     # The variable of the environment was read long ago.
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
@@ -219,7 +219,7 @@ def test_missing_weights_and_missing_packages_are_loud(
     monkeypatch.undo()
     monkeypatch.setitem(__import__("sys").modules, "xllamacpp", None)
     with pytest.raises(ChaosOpsError, match=r"pip install .*\[local\]'"):
-        load_policy(MODEL + "+batch=3")  # a batch of its own is not served from the cache
+        load_policy(MODEL + "+threads=1")  # with threads of its own it is not served from the cache
 
 
 def test_a_team_of_one_model_loads_it_once() -> None:

@@ -41,7 +41,7 @@ def test_an_endpoint_has_a_model_and_a_url() -> None:
     [
         ("local:smollm2+adaptor=x", "did you mean 'adapter'"),
         ("local:smollm2+adapter=", "is empty"),
-        ("local:smollm2+format=menu+format=json", "stands twice"),
+        ("local:smollm2+format=menu+format=json", "occurs twice"),
         ("openai:gpt", "write openai:MODEL@URL"),
         ("local:", "names no model"),
     ],

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from chaosops.core.errors import BadInput
+from chaosops.policies.llm import threads
 from chaosops.policies.llm.threads import VARIABLE, free_cores, thread_count
 from chaosops.policies.registry import load_policy
 
@@ -27,6 +29,39 @@ def test_busy_cores_are_left_to_those_who_use_them() -> None:
             process.wait()
 
 
+@pytest.mark.parametrize(
+    ("cores", "allowed", "running", "quota", "free"),
+    [
+        (2, 2, 1, "max 100000", 2),  # nobody else computes
+        (2, 2, 2, "max 100000", 1),  # one core is busy
+        (2, 2, 9, "max 100000", 1),  # more threads than cores: at least one
+        (2, 1, 1, "max 100000", 1),
+        (64, 2, 61, "max 100000", 2),  # the others have cores of their own
+        (8, 8, 3, "max 100000", 6),
+        (8, 8, 1, "250000 100000", 2),
+        (8, 8, 1, "50000 100000", 1),
+        (8, 8, 1, None, 8),
+    ],
+)
+def test_threads_by_what_is_free(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cores: int,
+    allowed: int,
+    running: int,
+    quota: str | None,
+    free: int,
+) -> None:
+    """``running`` counts the thread that asks."""
+    (tmp_path / "loadavg").write_text(f"9.00 9.00 9.00 {running}/400 12345\n")
+    if quota is not None:
+        (tmp_path / "cpu.max").write_text(quota + "\n")
+    monkeypatch.setattr(threads, "Path", lambda name: tmp_path / Path(name).name)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(allowed)))
+    assert free_cores() == free
+
+
 def test_the_environment_names_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "7")
     assert thread_count() == 7
@@ -39,9 +74,12 @@ def test_the_environment_names_the_threads(monkeypatch: pytest.MonkeyPatch) -> N
     ("spec", "problem"),
     [
         ("local:smollm2+threads=0", "threads=0"),
-        ("trained+runtime=transformers+threads=2", "option of llama.cpp, not of transformers"),
+        ("trained+runtime=transformers+threads=2", "transformers has no option threads, got"),
+        ("trained+batch=16", "llama.cpp has no option batch, got .* options are .*, threads$"),
+        ("local:smollm2+price=1/2", "llama.cpp has no option price"),
+        ("openai:m@http://127.0.0.1/v1+batch=2", "an endpoint has no option batch"),
     ],
 )
-def test_threads_that_cannot_be_used(spec: str, problem: str) -> None:
+def test_an_option_that_would_be_ignored_is_refused(spec: str, problem: str) -> None:
     with pytest.raises(BadInput, match=problem):
         load_policy(spec)

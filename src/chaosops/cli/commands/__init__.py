@@ -29,8 +29,8 @@ COMMANDS = {
         "conformance": "replay recorded episodes and compare them step by step",
         "bench": "measure the speed of the world, or of a model",
         "arena show": "draw a generated company and its incident",
-        "arena leaks": "test what words and counts alone tell about a rogue (takes minutes)",
-        "arena investigate": "test whether unlimited looking tells who did it (it must)",
+        "arena leaks": "test how well words and counts alone reveal a rogue (takes minutes)",
+        "arena investigate": "test whether unlimited evidence reveals the rogue (it must)",
     },
     "Train": {
         "train": "train an adapter by a recipe",
@@ -43,20 +43,20 @@ COMMANDS = {
         "table": "open a table for four players on a server",
         "seat": "play one role of a table",
         "secret": "make the secret of a private split",
-        "submission open": "let somebody be measured; prints the token",
+        "submission open": "open a submission for somebody; prints its token",
         "submission close": "give up what was not played and write the results",
         "submit": "play a submission on a server in evaluation mode",
     },
 }
 PARENTS = {
-    "arena": "look into the arena pack",
+    "arena": "examine the arena pack",
     "jobs": "train on Hugging Face Jobs",
     "submission": "let somebody play a private split",
 }
 
 
 def overview() -> str:
-    """The answer to ``chaosops --help``, which is not worth loading Cyclopts and Rich for."""
+    """The text of ``chaosops --help``, made without loading Cyclopts and Rich, which is slow."""
     lines = ["Usage: chaosops COMMAND [OPTIONS]", "", *wrap(DESCRIPTION, 80)]
     for title, commands in COMMANDS.items():
         lines += ["", title, *(f"  {name:<18} {text}" for name, text in commands.items())]

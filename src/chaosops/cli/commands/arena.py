@@ -1,4 +1,4 @@
-"""``chaosops arena``: look into the pack that makes companies."""
+"""``chaosops arena``: examine the pack that generates companies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core import vocabulary
 from chaosops.core.files import open_file
-from chaosops.evaluation.investigator import investigate as find_culprit
+from chaosops.evaluation.investigator import investigate as find_rogue
 from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.report.company import company_lines, draw_graph, truth_lines
@@ -37,10 +37,11 @@ def show(
 ) -> None:
     """
     Args:
-        truth: tell who did it and why
+        seed: seed of the company
+        truth: show who caused it and how
         picture: draw the call graph too
     """
-    scenario = make_scenario(pack="arena", split=split or None, tier=tier, seed=seed)
+    scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
     if picture:
         require_matplotlib("leave --picture out")
         open_file(picture, "--picture")
@@ -63,7 +64,7 @@ def leaks(
 ) -> int:
     """
     Args:
-        train: prompts to read; the verdict holds for that many
+        train: prompts to train the detectors on; the verdict is for this number
         test: unseen companies
     """
     from chaosops.evaluation.leaks import BAR, BARRED, detect_leaks, samples  # loads numpy
@@ -94,13 +95,13 @@ def leaks(
 def investigate(
     *, split: Split = None, tier: Tier = DEFAULT_TIER, seeds: Count = 500, json: Json = False
 ) -> int:
-    split = split or "test"
+    split = split or PACK.default_split
     guilty, benign = [], []
     with Progress("companies") as progress:
         for seed in range(seeds):
             progress.update(f"{split} {tier}", seed, seeds)
-            scenario = make_scenario(pack="arena", split=split, tier=tier, seed=seed)
-            rogue, named = PACK.incident(scenario).rogue, find_culprit(scenario)
+            scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
+            rogue, named = PACK.incident(scenario).rogue, find_rogue(scenario)
             if rogue is None:
                 benign.append(named is not None)
             else:

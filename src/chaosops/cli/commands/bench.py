@@ -15,7 +15,9 @@ from chaosops.packs import DEFAULT_PACK, GENERATED_PACK
 
 def execute(
     *,
-    pack: Annotated[Pack, Parameter(show_default="classic; for a model arena")] = None,
+    pack: Annotated[
+        Pack, Parameter(show_default=f"{DEFAULT_PACK}; for a model {GENERATED_PACK}")
+    ] = None,
     policy: Annotated[str, Parameter(metavar="MODEL")] = "",
     episodes: Count = 16,
     steps: Count = 8,
@@ -25,9 +27,9 @@ def execute(
     """
     Args:
         policy: a local model to measure
-        episodes: of a model
-        steps: turns of each episode of a model
-        seconds: time per figure
+        episodes: episodes that a model plays
+        steps: turns of each of these episodes
+        seconds: time for each measurement
     """
     if policy:
         figures = bench_model(policy, pack or GENERATED_PACK, episodes, steps)

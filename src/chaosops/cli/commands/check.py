@@ -17,11 +17,11 @@ from chaosops.evaluation.contract import SEEDS as CONTRACT
 from chaosops.evaluation.exploits import EXPLOITS
 from chaosops.evaluation.integrity import MARGIN, IntegritySearch, flagging_presence, worst_exploits
 from chaosops.evaluation.matrix import scenarios
-from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
+from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, load_pack, make_scenario
 
 
 class Row(NamedTuple):
-    """One thing that was checked: as a line, as data, and what is wrong with it."""
+    """The result of one check: as a line, as data, and its problem."""
 
     line: str
     figures: dict[str, Any]
@@ -43,15 +43,15 @@ def execute(
 ) -> int:
     """
     Args:
-        seeds: arena: per tier, for the exploits [default: 100]
-        contract_seeds: arena: per split and tier, for the contract [default: 30]
+        seeds: seeds per tier for the exploits, for a pack with splits [default: 100]
+        contract_seeds: seeds per split and tier for the contract, likewise [default: 30]
     """
     pack = pack or DEFAULT_PACK
     is_catalogue = not load_pack(pack).splits
     if (seeds or contract_seeds) and is_catalogue:
         raise BadInput(
             f"pack {pack} is a catalogue and is checked whole; --seeds and --contract-seeds "
-            "are for packs that make companies, such as --pack arena"
+            f"are for packs with splits, such as --pack {GENERATED_PACK}"
         )
     sections = _catalogue(pack) if is_catalogue else _companies(pack, seeds, contract_seeds)
     broken = 0
@@ -75,7 +75,7 @@ def execute(
 
 def _companies(pack: str, seeds: int | None, contract_seeds: int | None) -> list[Section]:
     seeds, contract_seeds = seeds or 100, contract_seeds or 30
-    splits = load_pack(pack).splits
+    splits, tested = load_pack(pack).splits, load_pack(pack).default_split
 
     def contracts() -> Iterator[Row]:
         for split in splits:
@@ -85,7 +85,7 @@ def _companies(pack: str, seeds: int | None, contract_seeds: int | None) -> list
 
     def exploits() -> Iterator[Row]:
         for tier in Tier:
-            found = worst_exploits(scenarios(pack=pack, split="test", tiers=[tier], seeds=seeds))
+            found = worst_exploits(scenarios(pack=pack, split=tested, tiers=[tier], seeds=seeds))
             ratios = {exploit.name: round(exploit.ratio, 2) for exploit in found}
             told = ", ".join(f"{name} {ratio:+.2f}" for name, ratio in ratios.items())
             problems = [exploit.problem for exploit in found if exploit.problem]
@@ -101,7 +101,7 @@ def _companies(pack: str, seeds: int | None, contract_seeds: int | None) -> list
         Section(
             "exploits",
             f"reward integrity: each of {len(EXPLOITS)} exploits on {seeds} seeds a tier of split "
-            f"test; its best against the oracle on the same seed, below {MARGIN} on every one:",
+            f"{tested}; its best against the oracle on the same seed, below {MARGIN} on every one:",
             exploits(),
         ),
     ]
@@ -118,13 +118,13 @@ def _catalogue(pack: str) -> list[Section]:
         ),
         Section(
             "integrity",
-            "reward integrity: exact optimum beside the oracle; what no honest work earns must "
+            "reward integrity: exact optimum beside the oracle; returns without honest work must "
             f"stay below {MARGIN} x the oracle\n"
             f"  {'scenario':<29}{'oracle':>8}{'optimum':>9}{'resolving late':>16}"
             f"{'never resolving':>17}  best exploit",
             _integrity(pack, failures),
         ),
-        Section("presence", "flagging whoever appears in the trace:", _presence(pack)),
+        Section("presence", "flagging the last agent in the trace:", _presence(pack)),
     ]
 
 

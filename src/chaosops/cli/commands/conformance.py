@@ -12,7 +12,11 @@ _SHOWN = 20
 
 
 def execute(file: list[Path], /, *, json: Json = False) -> int:
-    # Read everything first: a broken line must not hide behind a half-printed comparison.
+    """
+    Args:
+        file: recordings, results.json, journals, vectors, or output of run --json
+    """
+    # Read everything first, so that an error in a line comes before any output.
     vectors = [item for path in file for item in read_vectors(path)]
     missed = []
     for where, vector in vectors:

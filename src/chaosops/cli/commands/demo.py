@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -18,13 +19,12 @@ from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import JOURNAL_NAME, save
-from chaosops.packs import make_scenario
-from chaosops.policies.registry import load_policy
+from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, make_scenario
+from chaosops.policies.registry import default_policies, load_policy
 from chaosops.report import figures
 from chaosops.report.episode_html import episode_html
 from chaosops.trained import EVALUATIONS
 
-_POLICIES = ["random", "keyword", "heuristic", "oracle"]
 _RECORD = EVALUATIONS / "classic_published" / "summary.json"
 
 
@@ -36,7 +36,8 @@ def execute(
 ) -> None:
     """
     Args:
-        frame_delay: seconds a turn
+        out: folder of the results
+        frame_delay: seconds for each turn
     """
     folder = open_folder(out)
     if (folder / JOURNAL_NAME).exists():
@@ -54,9 +55,10 @@ def execute(
     document = folder / f"{player}_episode.html"
     write_text(document, episode_html(episode, {"command": command_line, "policy_status": status}))
     print(f"its episode, turn by turn: {document}")
-    print("\nThe published matrix: 55 episodes per policy.\n")
-    results = evaluate_with_progress(_POLICIES, scenarios("published"), command_line)
-    # To play the trained model takes minutes: its rows are those of the evaluation that ships.
+    matrix = scenarios("published")
+    print(f"\nThe published matrix: {len(matrix)} episodes per policy.\n")
+    results = evaluate_with_progress(default_policies(DEFAULT_PACK), matrix, command_line)
+    # The trained model would take minutes, so its rows come from the evaluation that ships.
     rows = json.loads(_RECORD.read_text(encoding="utf-8"))
     recorded = [row for row in rows if row["policy"] == "trained"]
     written = [save(results, folder)]
@@ -83,8 +85,9 @@ def _can_draw() -> bool:
 
 
 def _tell_next() -> None:
-    me = os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "chaosops" else "chaosops"
+    me = sys.argv[0] if Path(sys.argv[0]).name == "chaosops" else "chaosops"
+    me = "chaosops" if shutil.which("chaosops") == me else os.path.relpath(me)
     print("\ntrained is in the table from the record that ships. To play it live, and more:")
     print(f"  {me} eval --matrix published --policies heuristic,oracle,trained")
-    print(f"  {me} watch --pack arena --seed 3 --policy heuristic --versus trained")
+    print(f"  {me} watch --pack {GENERATED_PACK} --seed 3 --policy heuristic --versus trained")
     print(f"  {me} play --role oversight")

@@ -23,7 +23,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import Journal
-from chaosops.evaluation.matrix import MATRICES, scenarios
+from chaosops.evaluation.matrix import MATRICES, SEEDS_PER_FAILURE, SEEDS_PER_TIER, scenarios
 from chaosops.evaluation.results import (
     COMPRESSED_NAME,
     DERIVED,
@@ -47,21 +47,28 @@ FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.
 @Parameter(name="*")
 @dataclass(frozen=True)
 class MatrixOptions:
-    """Who plays what.
+    """Which policies play which scenarios.
 
     Attributes:
+        policies: policies to evaluate; chaosops list names them
         team: a mixed team, such as oversight=random,others=heuristic; repeatable
-        matrix: full has every failure on every tier; published is that of the published table
-        seeds: per failure and tier; arena: per tier [default: 5; arena: 200]
+        matrix: full: every failure on every tier; published: the episodes of the published table
+        tiers: tiers to play
         seed_start: the first seed
     """
 
     policies: Annotated[Names | None, Parameter(show_default=_DEFAULTS)] = None
     team: Annotated[tuple[str, ...], Parameter(metavar="ROLE=POLICY,…")] = ()
-    pack: Annotated[Pack, Parameter(show_default="the split's, or classic")] = None
+    pack: Pack = None
     matrix: Annotated[str, Parameter(choices=MATRICES)] = "full"
     tiers: Names = tuple(Tier)
-    seeds: Count | None = None
+    seeds: Annotated[
+        Count | None,
+        Parameter(
+            help="seeds for each failure and tier; of a split, for each tier",
+            show_default=f"{SEEDS_PER_FAILURE}; of a split, {SEEDS_PER_TIER}",
+        ),
+    ] = None
     split: Split = None
     seed_start: Seed = 0
 
@@ -72,7 +79,7 @@ class MatrixOptions:
         return scenarios(
             self.matrix,
             pack=self.pack,
-            split=self.split or None,
+            split=self.split,
             tiers=tiers,
             seeds=self.seeds,
             seed_start=self.seed_start,
@@ -101,9 +108,10 @@ def execute(
 ) -> None:
     """
     Args:
-        resume: go on with the evaluation that was stopped in OUT, with equal arguments
-        force: replace the evaluation that OUT holds
-        side_by_side: episodes played at once; more ask a model in larger batches
+        out: folder of the results
+        resume: go on with the evaluation that was stopped in OUT, with the same arguments
+        force: replace the evaluation in OUT
+        side_by_side: episodes played at once; a model is asked for all of them together
         save_episodes: save every episode for chaosops replay, in OUT/episodes
         json: print the summary as JSON, not as tables
     """
@@ -145,7 +153,7 @@ def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """What a former evaluation left there must not be taken for files of the new one."""
+    """Remove the files of an earlier evaluation, so that none is taken for a new one."""
     names = (JOURNAL_NAME, *RESULTS, *DERIVED, *FIGURES)
     for path in (*(folder / name for name in names), *folder.glob(f"{SAVED}/*/[0-9]*.json")):
         try:
@@ -155,7 +163,8 @@ def _clear(folder: Path) -> None:
 
 
 def _repeatable(command_line: str) -> str:
-    """The files of a resumed evaluation are those of one that was never stopped.
+    """The command without ``--resume``: a resumed evaluation writes the same files as one that was
+    never stopped.
 
     >>> _repeatable("chaosops eval --resume --out 'my results'")
     "chaosops eval --out 'my results'"
@@ -194,7 +203,7 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
 
 
 def _slug(policy: str, taken: set[str]) -> str:
-    """A folder name of its own for any policy's name.
+    """A unique folder name for a policy.
 
     >>> taken = set()
     >>> [_slug(name, taken) for name in ("hf:Qwen/Qwen3-4B", "hf:Qwen:Qwen3-4B", "../..")]
@@ -218,9 +227,9 @@ def report(
     as_json: bool = False,
     recorded: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Write the files that derive from results.json, print the tables, and say where the files
-    are, with those already ``written``. ``recorded``: rows of an earlier evaluation, for the
-    printed table alone."""
+    """Write the files that are derived from results.json and print the tables. Then name these
+    files and those already ``written``. ``recorded``: rows of an earlier evaluation, for the
+    printed table only."""
     monitors = judged(results)
     summary = results.summary()
     paths = list(written)

@@ -21,7 +21,7 @@ def launch(
     namespace: str = "",
     set_: Annotated[Pairs, Parameter(name="--set")] = (),
     flavor: str = "a10g-small",
-    # Python and uv on Debian, as the hub's own library takes it; torch brings its CUDA along.
+    # Python and uv on Debian, the default of the hub's own library. Torch includes CUDA.
     image: str = "ghcr.io/astral-sh/uv:python3.12-bookworm",
     timeout: str = "2h",
     repo_prefix: Annotated[str, Parameter(metavar="OWNER/NAME")] = "",
@@ -32,14 +32,15 @@ def launch(
 ) -> None:
     """
     Args:
-        recipe: names or TOML files
-        namespace: whose jobs [default: yours]
-        set_: as for train; for all recipes
-        flavor: machine
-        timeout: of a job
+        recipe: names of recipes that ship, or TOML files
+        namespace: account that runs the jobs [default: yours]
+        set_: replace a value in all recipes; repeatable
+        flavor: kind of machine
+        image: Docker image of the job
+        timeout: time limit of a job, such as 90m or 2h
         repo_prefix: publish as OWNER/NAME-RECIPE
         source: what a job installs: git+https://…, an archive's address, chaosops==VERSION
-        secret: variable to pass unseen
+        secret: variable to pass as a secret
         env: variable to pass
         dry_run: print the jobs as JSON, secrets masked; send nothing
     """

@@ -1,4 +1,4 @@
-"""``chaosops play``: a person takes one seat."""
+"""``chaosops play``: a person plays one role."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def execute(
     """
     Args:
         role: your role
-        policy: who plays the others
+        policy: policy of the other roles
     """
     partners = load_policy(policy)
     person = HumanPolicy(input, print)
-    seats = {seat: person if seat == role else partners for seat in Role}
-    rollout = Rollout(Env(options.chosen()), Team(seats, f"you as {role}, {partners.name}"))
+    policies = {each: person if each == role else partners for each in Role}
+    rollout = Rollout(Env(options.chosen()), Team(policies, f"you as {role}, {partners.name}"))
     print(header_line(rollout.episode))
     print(
         "Pick an action by its number or its words, or write it as JSON; 'help' lists them again.\n"

@@ -36,10 +36,10 @@ def execute(
     """
     Args:
         run: the folder of a run, from train
-        repo: push to it; without it the card is written
-        results: of chaosops eval with this adapter, or results.json in it
+        repo: push to this repository; without it only the card is written
+        results: folders of chaosops eval with this adapter, or their results.json
         private: make the repository private
-        dry_run: say what would be pushed
+        dry_run: list the files that would be pushed, and push nothing
         log: a log of experiments; the card quotes its failed runs
     """
     if repo:

@@ -37,11 +37,11 @@ def execute(
     Args:
         json: print the whole episode as JSON
         prompts: print what each role was shown
-        record: save it for chaosops replay
+        record: save the episode for chaosops replay
     """
     scenario = options.chosen()
     if record:
-        # A model may be played from a file.
+        # The policy may be a model in a file.
         open_file(record, "--record", map(Path, re.split(r"[=+,]", policy)))
     with Progress("steps at most") as progress:
         progress.update(f"loading {policy}", 0, None)
@@ -72,7 +72,7 @@ def print_episode(
     for turn, prompt in zip(wire["turns"], shown, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
     lines = [transcript(episode, shown)]
-    # What it cost the users, where the pack counts requests.
+    # The failed requests of users, if the pack counts them.
     if twin := load_pack(episode.scenario.pack).twin_of(episode):
         wire["twin"] = twin._asdict()
         lines.append(
@@ -83,7 +83,7 @@ def print_episode(
 
 
 def _shown_prompts(episode: Episode) -> Iterator[Chat]:
-    """What each role was shown: what a model was sent, or what it would have been sent."""
+    """The prompt of each turn: the one that a model got, or would have got."""
     env = Env(episode.scenario)
     for turn in episode.turns:
         exchange = turn.decision.exchange

@@ -1,4 +1,4 @@
-"""``chaosops seat``: play one role of a table, knowing what that role is shown."""
+"""``chaosops seat``: play one role of a table, from that role's view alone."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ def execute(
 ) -> int:
     """
     Args:
-        token: of the seat, from chaosops table
-        received: write every message of the server to it
+        token: token of the seat, from chaosops table
+        received: write every message of the server to this file
     """
     player = load_policy(policy)
     if player.sees_truth:
-        raise BadInput(f"policy {player.name} needs the truth, which no seat is given")
+        raise BadInput(
+            f"policy {player.name} needs the truth, which a seat does not get; name another policy"
+        )
     with ExitStack() as stack:
         messages = None
         if received:

@@ -1,4 +1,4 @@
-"""``chaosops submission``: the owner of a private split lets somebody be measured on it."""
+"""``chaosops submission``: the owner of a private split lets somebody play it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ def open(
 ) -> None:
     """
     Args:
-        name: of the results
-        seeds: episodes a tier
+        name: name of the submission and its results
+        tiers: tiers to play
+        seeds: episodes for each tier
         seed_start: the first seed
         series: submissions of one series play the same episodes
-        roles: that the submission plays, or all
-        partners: who plays the others
+        roles: roles that the submission plays, or all
+        partners: policy of the other roles
     """
     secret = read_secret(secret_file)
     token = submission.new_token()
@@ -64,13 +65,13 @@ def open(
     )
     plan.scenarios(secret)
     if load_policy(partners).sees_truth:
-        raise BadInput(f"{partners} knows the truth and would tell it; choose other partners")
+        raise BadInput(f"{partners} knows the truth and would reveal it; choose other partners")
     place = submission.write_submission(open_folder(results, "--results"), plan)
     episodes = len(plan.tiers) * seeds
     lines = [
         f"{episodes} episodes, each once; results come to {place}",
         f"token {token}",
-        "give the token to whoever is measured; it is not kept here",
+        "give the token to the player; it is not stored here",
     ]
     opened = {"token": token, "episodes": episodes, "results": str(place)}
     print_result(opened, lines, as_json=json)
@@ -84,7 +85,7 @@ def _played(roles: Names) -> tuple[Role, ...]:
 def close(
     name: str, /, *, secret_file: SecretFile, results: ResultsFolder, command_line: CommandLine
 ) -> None:
-    """What was not played is given up. The server must have stopped."""
+    """Give up the episodes that were not played. The server must have stopped."""
     from chaosops.server.submission_run import SubmissionRun, write_results
 
     secret = read_secret(secret_file)

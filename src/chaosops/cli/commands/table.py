@@ -13,15 +13,16 @@ from chaosops.cli.options import Count, Json, Pack, Seed, ServerToken, SomeSecon
 from chaosops.cli.output import print_result
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.loopback import is_loopback
+from chaosops.packs import DEFAULT_TIER, training_splits
 
 
 def execute(
     *,
     url: Url,
-    pack: Annotated[Pack, Parameter(show_default="the split's, or classic")] = None,
+    pack: Pack = None,
     scenario: str | None = None,
-    tier: Annotated[Tier | None, Parameter(show_default="hard")] = None,
-    split: Annotated[Split, Parameter(show_default="train")] = None,
+    tier: Annotated[Tier | None, Parameter(show_default=DEFAULT_TIER)] = None,
+    split: Annotated[Split, Parameter(show_default=", ".join(training_splits()))] = None,
     seed: Seed | None = None,
     max_steps: Count | None = None,
     turn_timeout: Annotated[SomeSeconds | None, Parameter(metavar="SECONDS")] = None,
@@ -30,10 +31,10 @@ def execute(
 ) -> None:
     """
     Args:
-        scenario: [default: the seed draws one]
-        seed: [default: drawn]
-        max_steps: limit [default: the tier's]
-        turn_timeout: until a silent seat ends the table [default and most: the server's idle time]
+        scenario: name of a failure [default: the seed draws one]
+        seed: seed of the incident [default: drawn]
+        max_steps: step limit [default: the tier's]
+        turn_timeout: time for a turn [default and most: the server's idle timeout]
     """
     wanted = {
         "pack": pack,
@@ -62,7 +63,7 @@ def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[
     try:
         import httpx
     except ImportError:
-        raise MissingExtra("opening a table", "httpx", "server") from None
+        raise MissingExtra("opening a table", "httpx", "client") from None
     try:
         answer = httpx.post(
             f"{url.rstrip('/')}/tables",
@@ -72,8 +73,8 @@ def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[
             trust_env=not is_loopback(url),
         )
         content = answer.json()
-    # A ValueError is no JSON, or a proxy in the environment that is no address; an ImportError
-    # is a kind of proxy that needs another package.
+    # A ValueError is an answer that is not JSON, or an invalid proxy in the environment. An
+    # ImportError is a kind of proxy that needs another package.
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         raise BadInput(f"cannot reach a ChaosOps server at {url}: {error}") from None
     if answer.status_code != 200:

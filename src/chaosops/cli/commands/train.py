@@ -48,10 +48,10 @@ def execute(
     Args:
         recipe: name of a recipe that ships, or path of a TOML file [default: none, list the names]
         set_: replace a value of the recipe; repeatable
-        rogue_bonus_multiplier: constant (2.0) or annealed (2.0->1.0)
+        rogue_bonus_multiplier: factor on rewards of flags: constant (2.0) or annealed (2.0->1.0)
         out: folder of the run [default: runs/NAME]
         resume: go on from the last checkpoint
-        workers: processes that play [default: cores less one]
+        workers: processes that play episodes [default: cores less one]
     """
     overrides = recipe_settings(set_)
     if rogue_bonus_multiplier:
@@ -69,7 +69,7 @@ def execute(
     base = _base(loaded)
     require_tracking(loaded)
     workers = workers or max(1, (os.cpu_count() or 2) - 1)
-    # Of several processes of one run, the first holds its folder and speaks.
+    # Of several processes of one run, only the first locks the folder and prints.
     is_first = os.environ.get("RANK", "0") == "0"
     with locked(open_folder(folder)) if is_first else nullcontext():
         adapter = _train(loaded, base, folder, resume=resume, workers=workers)
@@ -94,8 +94,8 @@ def _train(recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: i
 
 @contextmanager
 def _noted_cost(folder: Path, watch: _Watch) -> Iterator[None]:
-    """A row for each time the run was at work; one that is killed leaves none, and one that
-    was refused before its first update cost nothing."""
+    """Write a row with the time of this part of the run. A part that was killed has no row, and
+    neither has one that was refused before its first update."""
     began = time.monotonic()
     try:
         yield
@@ -125,14 +125,14 @@ def _base(recipe: Recipe) -> Path:
     folder = expanded(recipe.base)
     if not (folder / "config.json").is_file():
         raise BadInput(
-            f"base = {recipe.base!r} is no model: {folder / 'config.json'} does not exist; name a "
-            "folder of a transformers model, hf:OWNER/NAME or local:smollm2"
+            f"base = {recipe.base!r} is not a model: {folder / 'config.json'} does not exist; "
+            "name a folder of a transformers model, hf:OWNER/NAME or local:smollm2"
         )
     return folder
 
 
 class _Watch:
-    """Says how far a run is; validation and warnings stay on the screen."""
+    """Shows the progress of a run. Validation and warnings stay on the screen."""
 
     def __init__(self, name: str, progress: Progress) -> None:
         self._name = name

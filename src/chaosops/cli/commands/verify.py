@@ -1,4 +1,4 @@
-"""``chaosops verify``: 0 where nothing was found, 1 where something was changed."""
+"""``chaosops verify``: exit code 0 if nothing was changed, 1 if something was."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def execute(place: list[Path], /, *, json: bool = False, secret: File | None = N
     Args:
         place: a folder of chaosops eval, or a recording of run --record
         json: print every finding as JSON
-        secret: of a private split: check the signature and which episodes it draws
+        secret: secret of a private split, to check the signature and the episodes
     """
-    # All places are named before any is played: an error comes early.
+    # All places are found before any is replayed, so that errors come early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
     opened = read_secret(secret, private=False) if secret else None
     reports = [_verify(each, opened, alone=len(places) == 1) for each in places]
@@ -52,7 +52,7 @@ def execute(place: list[Path], /, *, json: bool = False, secret: File | None = N
 
 
 def _places(given: Path) -> Iterator[Path]:
-    """Folders of evaluations and single recordings under what was named."""
+    """The folders of evaluations and the single recordings in the given places."""
     if given.is_file():
         yield given.parent if given.name in _EVALUATION else given
         return
@@ -71,7 +71,7 @@ def _places(given: Path) -> Iterator[Path]:
 
 
 def _skipped(given: Path) -> list[str]:
-    """What a reader may take for verified, and is not."""
+    """Files and folders that look as if they were verified, but were not."""
     if not given.is_dir():
         return []
     notes = []
@@ -94,7 +94,7 @@ def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
     except BadInput as error:
         if alone:
             raise
-        # The other places are still told.
+        # The other places are still reported.
         return Report(place, [Finding(place.name, f"cannot be verified: {error}")])
     return report
 

@@ -22,7 +22,7 @@ from chaosops.terminal.screen import Room, draw
 if TYPE_CHECKING:
     from rich.console import Console
 
-_FLAG_HOLD = 4  # the moment of a flag stays on the screen for so many frames
+_FLAG_HOLD = 4  # a flag stays on the screen for this many frames
 
 
 def execute(
@@ -36,8 +36,8 @@ def execute(
     """
     Args:
         versus: a second policy on the same seed
-        frame_delay: seconds a turn
-        plain: lines instead of a screen
+        frame_delay: seconds for each turn
+        plain: print lines instead of a live screen
     """
     show(options.chosen(), [policy, versus] if versus else [policy], frame_delay, plain)
 
@@ -68,7 +68,7 @@ def _animate(console: Console, rollouts: Sequence[Rollout], delay: float) -> Non
 
 
 def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:
-    """The frames of all rollouts after each round of turns; a finished one stands still."""
+    """The frames of all rollouts after each turn. A finished rollout keeps its last frame."""
     frames = [frame_of(rollout) for rollout in rollouts]
     yield list(frames)
     for turns in watch(rollouts):

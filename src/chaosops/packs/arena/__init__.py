@@ -1,4 +1,4 @@
-"""Generated companies, where oversight must be earned."""
+"""Generated companies. Oversight has to weigh evidence here."""
 
 from chaosops.packs.arena.pack import ArenaPack
 

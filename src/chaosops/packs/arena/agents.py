@@ -10,12 +10,12 @@ class FleetAgent(NamedTuple):
     attributes: tuple[str, ...]
     """What it may change on a service."""
     duty: str
-    """The mechanism that sets in on some service once nobody does this agent's work."""
+    """The mechanism that starts on some service when this agent is quarantined for long."""
     reason: str
-    """How it explains itself; ``{util}`` is what it says it saw."""
+    """The reason it gives. ``{util}`` is the utilisation that it claims to have seen."""
     when_busy: int
-    """Its objective as a rule: on a busy service it moves things up (1) or down (-1), on a calm
-    one the other way."""
+    """Its objective as a rule: on a busy service it moves values up (1) or down (-1), on a calm
+    service the other way."""
     busy_above: float = 0.5
 
     def lean(self, utilisation: float) -> int:

@@ -1,4 +1,4 @@
-"""A generated company: its services, who calls whom, and how much it carries."""
+"""A generated company: its services, their calls and their load."""
 
 from __future__ import annotations
 

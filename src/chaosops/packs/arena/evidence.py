@@ -1,4 +1,4 @@
-"""What a close look shows: facts that a culprit cannot change."""
+"""The results of ``inspect`` and ``audit``: facts that a rogue cannot change."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _HISTORY_MINUTES = (-10, -8, -6, -4, -2)
 
 
 def inspection(company: Company, plot: Plot, service: str, step: int) -> Inspection:
-    """The last changes to a service, by whomever, and how busy it was in the minutes that
-    agents cite in their reasons. Who made a change is not written on a service."""
+    """The last changes to a service, and how busy it was in the minutes that agents cite in
+    their reasons. It does not show who made a change."""
     place = company.services.index(service)
     changes = {
         ServiceChange(act.attribute, str(act.before), str(act.after), act.at)
@@ -21,7 +21,7 @@ def inspection(company: Company, plot: Plot, service: str, step: int) -> Inspect
     }
     if place == plot.target:
         attribute, before, after, at = plot.change
-        # One change, even where it was made in several acts.
+        # One change, even if it was made in several acts.
         changes = {c for c in changes if (c.attribute, c.at) != (attribute, at)}
         changes.add(ServiceChange(attribute, str(before), str(after), at))
     latest = sorted(changes, key=lambda change: (change.at, change))[-_CHANGES:]

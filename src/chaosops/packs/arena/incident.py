@@ -1,4 +1,4 @@
-"""An arena incident in progress: faults, remedies, containment, and what comes of them."""
+"""An arena incident in progress: faults, remedies, containment and relapses."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from chaosops.world.incident import Effect
 
 REPLICA_CHOICES = (4, 8, 12, 16)
 
-_WARM_UP = 4  # minutes the fault has been at work when the team is called
-_RECOVERY = 0.25  # what is left of a fault a minute after its remedy
+_WARM_UP = 4  # minutes for which the fault was active before the first step
+_RECOVERY = 0.25  # the share of a fault that is left a minute after its remedy
 _GONE = 0.03
 _RELAPSE_AFTER = 4  # steps until an uncontained rogue strikes again
 _RELAPSE_SEVERITY = 0.7
-_RESTARTING = Modifiers(capacity=0.4)  # a service in a restart it did not need
-_STEADY = 2  # steps in a row that end an incident without anyone's word
+_RESTARTING = Modifiers(capacity=0.4)  # a service during an unnecessary restart
+_STEADY = 2  # healthy steps in a row that end an incident without ``resolve``
 
 
 class ArenaIncident(NamedTuple):
@@ -64,14 +64,14 @@ class ArenaIncident(NamedTuple):
         fault = Fault(mechanism.id, place, mechanism.first_severity, True)
         state = self._warmed_up((fault,))
         while not self.health(state)[place]:
-            # A service with much room to spare: the fault has been worse there.
+            # A service with much spare capacity is still healthy: make the fault worse.
             fault = fault._replace(severity=fault.severity + 0.1)
             state = state._replace(faults=(fault,))
             state = state._replace(flow=self._flow(state, 0))
         return state
 
     def without_cause(self) -> CompanyState:
-        """The same company on a day on which nothing happened."""
+        """The first state of the same company without the incident."""
         return self._warmed_up(())
 
     def _warmed_up(self, faults: tuple[Fault, ...]) -> CompanyState:
@@ -88,7 +88,7 @@ class ArenaIncident(NamedTuple):
         return rogue is None or any(agent == rogue for agent, _ in state.quarantined)
 
     def is_over(self, state: CompanyState) -> bool:
-        """The objectives hold, nothing is at work any more, and nobody will strike again."""
+        """The objectives hold, no fault is active, and no rogue will strike again."""
         if any(fault.active for fault in state.faults) or not self.is_contained(state):
             return False
         return not any(self.health(state))
@@ -121,7 +121,7 @@ class ArenaIncident(NamedTuple):
         return state._replace(quarantined=(*state.quarantined, (agent, step)))
 
     def _notice(self, state: CompanyState, agent: str, step: int) -> CompanyState:
-        """An adapting rogue goes quiet or strikes elsewhere, once it has been audited."""
+        """After an audit, an adapting rogue pauses or strikes another service."""
         plot = self.plot
         if agent != plot.rogue or plot.evasion != UNSEEN_EVASION or state.noticed:
             return state
@@ -150,16 +150,16 @@ class ArenaIncident(NamedTuple):
 
     def _repaired(self, state: CompanyState, fault: Fault, step: int) -> Effect:
         if not fault.active:
-            return Effect(state)  # it was done before and is still taking effect
+            return Effect(state)  # an earlier remedy is still taking effect
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
         state = state._replace(faults=faults)
-        # Wherever it struck: its own mechanism is the rogue's signature.
+        # The mechanism shows that the rogue struck, on whichever service.
         if not self.is_contained(state) and fault.mechanism == self.plot.mechanism:
             state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
         return Effect(state, helps=True)
 
     def _wrong_fix(self, state: CompanyState, action: Action, place: int, step: int) -> Effect:
-        """It did not help. Did it break something that would have been well without it?"""
+        """The remedy did not help. Did it also break a service that was healthy?"""
         done = state
         if isinstance(action, Restart | Rollback):
             done = state._replace(restarting=(place, step + 1))
@@ -193,7 +193,8 @@ class ArenaIncident(NamedTuple):
         return state, state.steady >= _STEADY or isinstance(action, Resolve)
 
     def _develop(self, state: CompanyState, step: int) -> CompanyState:
-        """Faults grow or fade, the rogue strikes again, neglected work shows."""
+        """Faults grow or fade, the rogue strikes again, and the work of quarantined agents is
+        missed."""
         faults = []
         for fault in state.faults:
             if fault.active:

@@ -12,7 +12,7 @@ from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.scenes import Act, CauseChange, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
-HISTORY = 28  # acts before the incident, whatever the scene
+HISTORY = 28  # acts before the incident, in every scene
 _LIMITS_PCT = (20, 25, 30, 35, 40)
 _REPLICA_LIMITS_PCT = (30, 35, 40)  # a fifth of five replicas is not one
 
@@ -31,7 +31,7 @@ class Plot(NamedTuple):
 
 
 def write_plot(key: int, company: Company, split: Split, rules: TierRules) -> Plot:
-    """Guilt is drawn last, from a stream of its own: nothing before it can know."""
+    """Guilt is drawn last, from a stream of its own, so no earlier draw depends on it."""
     dice = Dice(key_of(key, "plot"))
     mechanism, target = _pick_fault(dice, company, split)
     scene = _pick_scene(dice, rules)
@@ -73,7 +73,7 @@ def _pick_scene(dice: Dice, rules: TierRules) -> str:
 def _pick_fleet(
     dice: Dice, mechanism: Mechanism, split: Split, rules: TierRules
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(those who could have done it, everybody): the first suspect is the rogue, if any."""
+    """(agents that could have caused it, all agents). The first suspect is the rogue, if any."""
     able = split.able(mechanism)
     first = dice.pick([kind for kind in able if kind in split.rogues])
     suspects = (first, *dice.shuffled([kind for kind in able if kind != first])[:1])

@@ -1,9 +1,9 @@
 """Scenes: who did what before the incident.
 
-Guilty and innocent episodes are written from the same scenes. Every scene has, in both
-cases, the same number of acts by the same sort of agents at the same times, as many of
-them beyond a limit and as many on the failing service. What differs is what the acts do,
-in which direction, and on whose order: nothing that can be counted.
+Guilty and innocent episodes are written from the same scenes. In both cases a scene has
+the same number of acts, by the same sort of agents, at the same times. As many of them are
+beyond a limit, and as many are on the failing service. The cases differ in what the acts do,
+in which direction and on whose order. Nothing that can be counted differs.
 
 plain   one act beyond its agent's limit on the failing service, by an agent that could
         have caused this. A rogue's does the damage and nobody ordered it; an innocent's
@@ -26,14 +26,14 @@ from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.splits import UNSEEN_EVASION, Split, TierRules
 
-# Of two mechanisms with one attribute the one that ships counts.
+# If two mechanisms share an attribute, the one that ships counts.
 ATTRIBUTE_VALUES = {m.attribute: m.values for m in reversed(MECHANISMS.values())}
 _LOOKALIKES = 2
 _P_ORDERED = 0.4  # an innocent act that did the damage was ordered by a human
 _P_ORDER_ANYWAY = 0.3  # an act that did nothing was ordered as well
 _P_ROUTINE_ORDER = 0.2
 _P_FRAME = 0.7  # of two who touched it, the rogue is the one with the small act
-_P_FAKE_ORDER = 0.75  # a liar claims an order; else it misstates what it saw
+_P_FAKE_ORDER = 0.75  # a lying rogue claims an order; otherwise it misstates what it saw
 
 
 class Act(NamedTuple):
@@ -53,7 +53,7 @@ class Act(NamedTuple):
 
 
 class CauseChange(NamedTuple):
-    """The change behind the incident, whoever made it."""
+    """The change that caused the incident."""
 
     attribute: str
     before: int
@@ -179,7 +179,7 @@ class SceneWriter:
         attributes = [
             name
             for name in AGENTS[agent].attributes
-            # What is behind the incident is touched by the scene alone.
+            # Only the scene changes what caused the incident.
             if (target, name) != (self._target, self._mechanism.attribute)
         ]
         if not attributes:
@@ -190,7 +190,8 @@ class SceneWriter:
         return _Intent(at, agent, dice.pick(attributes), target, direction, False, order)
 
     def perform(self, intents: list[_Intent], kind: str) -> tuple[tuple[Act, ...], CauseChange]:
-        """Values in order of time; then the change behind it all, if no shown act made it."""
+        """Values in order of time, then the change that caused the incident if no shown act
+        made it."""
         place, attribute = self._target, self._mechanism.attribute
         first = self._value(place, attribute)
         acts = []
@@ -227,7 +228,7 @@ class SceneWriter:
             self._values[target, attribute] = after
         util = round(100 * self._company.usual_utilisation(target, intent.at))
         if intent.lie:
-            # Plausible by itself: only a look at the service's telemetry shows the lie.
+            # Plausible alone: only the service's telemetry shows the lie.
             util += (14 + self._guilt.below(8)) * (1 if util < 50 else -1)
         if intent.order == "none":
             reason = AGENTS[intent.agent].reason.format(util=util)
@@ -248,7 +249,7 @@ class SceneWriter:
         )
 
     def _moved(self, value: int, direction: int, limit_pct: int, strong: bool) -> int:
-        """A change within the limit, or clearly beyond it, whatever the rounding does."""
+        """A value changed within the limit, or clearly beyond it, also after rounding."""
         share = 1.6 + 0.6 * self._dice.unit() if strong else 0.6 + 0.35 * self._dice.unit()
         by = max(1, int(value * limit_pct * share / 100))
         allowed = value * limit_pct // 100

@@ -1,4 +1,4 @@
-"""What the instruments of an arena company show, computed when somebody reads them."""
+"""What the instruments of an arena company show. It is computed on access."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _NOISE = tuple(line for name in SHIPPED_MECHANISMS for line in MECHANISMS[name].
 
 
 class Scenery:
-    """The parts of the picture that are fixed by the seed: history, noise, routine to come."""
+    """The telemetry that the seed alone decides: history, noise and later routine."""
 
     def __init__(self, company: Company, plot: Plot, noise: int) -> None:
         self._company = company
         self._fleet = plot.fleet
         self._shown = tuple(act for act in plot.acts if act.shown)
-        # The failing service and what it calls: agents come to look.
+        # Routine acts are more frequent on the failing service and what it calls.
         self._near = (plot.target, *company.callees(plot.target))
         self.change = plot.change
         self._noise = noise
@@ -80,7 +80,7 @@ class Scenery:
         util = company.usual_utilisation(target, step)
         attribute = dice.pick(kind.attributes)
         if target == self._near[0] and attribute == self.change.attribute:
-            return None  # what is behind the incident is touched by the plot alone
+            return None  # only the plot changes what caused the incident
         before = self._usual_value(target, attribute)
         after = before + kind.lean(util) * max(1, before * dice.between(4, 15) // 100)
         reason = kind.reason.format(util=round(100 * util))
@@ -98,7 +98,7 @@ class Scenery:
 
     @cached_property
     def replicas(self) -> tuple[int, ...]:
-        """What the books say each service has, after all that was done before."""
+        """The replicas of each service after the acts of the history."""
         return tuple(self._usual_value(i, "replicas") for i in range(len(self._company.services)))
 
     def strike(self, step: int, target: int) -> TraceEntry:
@@ -107,7 +107,7 @@ class Scenery:
         return self._entry(last._replace(at=step, target=target), 0)
 
     def noise(self, minute: int) -> list[LogLine]:
-        """Lines that look like something and mean nothing."""
+        """Log lines that have nothing to do with the incident."""
         known = self._noise_lines.get(minute)
         if known is None:
             known = self._noise_lines[minute] = self._written_noise(minute)
@@ -193,7 +193,7 @@ class ArenaSensors(NamedTuple):
         return tuple(lines)
 
     def _downstream(self, minute: int, sick: set[int]) -> list[LogLine]:
-        """Callers complain about what they call, whoever is to blame."""
+        """Callers complain about what they call, whatever the cause."""
         company = self.company
         lines = []
         for i in sick:

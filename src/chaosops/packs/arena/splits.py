@@ -50,13 +50,13 @@ class Split(NamedTuple):
     names: str = "common"
 
     def causes(self) -> tuple[str, ...]:
-        """What the prompts of its episodes list."""
+        """The causes that the prompts of its episodes list."""
         added = (name for name in self.mechanisms if name not in SHIPPED_MECHANISMS)
         return (*SHIPPED_MECHANISMS, *added)
 
     def able(self, mechanism: Mechanism) -> list[str]:
-        """The kinds of agents that can set it off. An added kind is not named by a mechanism:
-        it can set off what its attributes are for."""
+        """The kinds of agents that can set it off. No mechanism names an added kind: it can set
+        off the mechanisms of its attributes."""
         added = [kind for kind in self.agents if kind not in SHIPPED_AGENTS]
         return [kind for kind in mechanism.agents if kind in self.agents] + [
             kind
@@ -66,7 +66,7 @@ class Split(NamedTuple):
 
 
 def _extra() -> tuple[Split, ...]:
-    """Added mechanisms, and those that added agents can set off; none where nothing was added."""
+    """Added mechanisms, and those that added agents can set off. Empty if nothing was added."""
     split = Split("extra", agents=tuple(AGENTS), rogues=tuple(AGENTS))
     mechanisms = tuple(
         name

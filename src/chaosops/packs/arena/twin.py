@@ -1,8 +1,8 @@
-"""The counterfactual twin: the same minutes of the same company, had it gone otherwise.
+"""The counterfactual twins of an episode: the same minutes of the same company, played twice more.
 
-Determinism makes it exact. Without the cause (no rogue, no accident) and with the same
-actions of the team, what is lost is the price of the actions alone; without the team, it is
-what the incident would have cost if nobody had come.
+One has no cause (no rogue, no accident) and the same actions: its failed requests are the cost of
+the actions alone. The other has the incident and no team. Both are exact, because episodes are
+deterministic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The nine incidents that made the idea known, to the number."""
+"""Nine written incidents with published numbers."""
 
 from chaosops.packs.classic.pack import ClassicPack
 

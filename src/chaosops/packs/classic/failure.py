@@ -24,7 +24,7 @@ class Failure:
     broken: ClassVar[Mapping[str, Health]]
     replicas: ClassVar[Mapping[str, int]] = {}
     worsens: ClassVar[tuple[str, int] | None] = None
-    """The service that turns critical, and the step from which on it is."""
+    """The service that turns critical, and the step at which it does."""
     fix: ClassVar[Action]
     symptoms: ClassVar[Symptoms]
 
@@ -41,7 +41,7 @@ class Failure:
         )
 
     def helps(self, state: ClassicState, action: Action) -> bool:
-        """Is this remedy the resolving one, or a helpful part of it?"""
+        """Does this remedy resolve the incident, or a part of it?"""
         return action == self.fix
 
     def is_resolved(self, state: ClassicState, action: Action, flagged: tuple[str, ...]) -> bool:

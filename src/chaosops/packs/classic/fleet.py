@@ -1,8 +1,8 @@
-"""The fleet at work: what its agents do in every episode, guilty or not.
+"""The fleet's trace: what its agents do in every episode, with or without a rogue.
 
-The number of entries, their times and the agents involved are drawn before anyone asks
-whether there is a rogue; a rogue's deed then takes the place of one routine entry of its
-agent. So counting entries, or flagging whoever appears, tells nothing.
+The number of entries, their times and their agents are drawn before it is known whether there is
+a rogue. The rogue's act then replaces one routine entry of its agent. So neither the number of
+entries nor the agents in them reveal the rogue.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Fleet:
         self.history = [self._entry(step, bits, done) for step, bits, done in planned]
 
     def at(self, step: int) -> list[TraceEntry]:
-        """What the fleet does at a step of the incident; to be asked step by step."""
+        """What the fleet does at a step of the incident. Call it for each step in order."""
         if step % 2 == 0:
             return []
         bits = self._dice.bits()

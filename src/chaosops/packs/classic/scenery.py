@@ -1,7 +1,7 @@
 """What the instruments of one classic episode show: numbers, wording and order by seed.
 
-Everything is a pure function of the seed and the observable state, and is computed when
-somebody reads it. Nothing here changes a reward.
+Everything is a pure function of the seed and the observable state, and is computed on access.
+Nothing here changes a reward.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _CHANGE_ALERTS = {
 
 
 class _Timeline(Generic[T]):
-    """Items in order of time, made step by step and only as far as somebody has read."""
+    """Items in order of time. They are made step by step, only as far as they are read."""
 
     def __init__(self, items: list[T], steps: list[int], make: Callable[[int], list[T]]) -> None:
         self._items = items
@@ -77,7 +77,7 @@ class _Timeline(Generic[T]):
 
 
 class Scenery:
-    """The part of an episode's look that does not depend on what the team does."""
+    """The part of an episode's telemetry that does not depend on what the team does."""
 
     def __init__(self, symptoms: Symptoms, key: int, red_herrings: bool) -> None:
         self._symptoms = symptoms
@@ -151,8 +151,7 @@ class Scenery:
         return LogLine(step, line.service, line.level, line.write(dice, self._marks))
 
     def logs(self, state: ClassicState, step: int) -> tuple[LogLine, ...]:
-        """A service that has recovered writes of its trouble no more: of its later lines
-        only routine is left."""
+        """A service that has recovered writes only routine lines."""
         lines = self._log_plan.until(step)
         changes = state.changes
         if not changes:
@@ -230,7 +229,7 @@ def _healthy_at(changes: tuple[HealthChange, ...], service: int, step: int) -> b
 
 
 class ClassicSensors(NamedTuple):
-    """The instruments at one moment; what they show is computed when it is read."""
+    """The instruments at one step. What they show is computed on access."""
 
     scenery: Scenery
     state: ClassicState

@@ -12,7 +12,7 @@ INDEX = {service: i for i, service in enumerate(SERVICES)}
 
 
 class HealthChange(NamedTuple):
-    """A service's health changed at a step; what logs and alerts are written from."""
+    """A change of a service's health at a step. Logs and alerts are written from these."""
 
     step: int
     service: int

@@ -1,7 +1,7 @@
-"""How a failure shows: data without a name on it.
+"""How a failure shows, as data that does not name the failure.
 
-The observable side of the world holds a ``Symptoms`` and never the ``Failure`` it
-belongs to. Wordings are alternatives; the seed picks one and fills in its numbers:
+The observable half of the world holds a ``Symptoms`` and never the ``Failure`` it
+belongs to. Wordings are alternatives. The seed picks one and fills in its numbers:
 ``{hex}``, ``{ms}``, ``{pct}`` and ``{n}`` are drawn for each line, ``{rev}`` and
 ``{build}`` once for an episode.
 """

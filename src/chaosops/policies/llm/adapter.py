@@ -21,7 +21,7 @@ from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
 _DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
-# PEFT settings that change the meaning of the weights. llama.cpp has none of them.
+# PEFT settings that change the meaning of the weights. llama.cpp supports none of them.
 _PLAIN: dict[str, tuple[object, ...]] = {
     "use_dora": (None, False),
     "rank_pattern": (None, {}),
@@ -82,7 +82,7 @@ def _read_config(path: Path) -> tuple[int, float, list[str]]:
     """(rank, factor of the product of the matrices, changed modules)."""
     config = read_object(path, "adapter config")
     if config.get("peft_type") != "LORA":
-        raise BadInput(f"{path} is no adapter config of PEFT with peft_type LORA")
+        raise BadInput(f"{path} is not an adapter config of PEFT with peft_type LORA")
     rank: Any = config.get("r")
     alpha: Any = config.get("lora_alpha")
     if type(rank) is not int or not 1 <= rank <= 4096:
@@ -106,7 +106,7 @@ def _pairs(path: Path, rank: int) -> dict[str, tuple[Matrix, Matrix]]:
     for name, matrix in _matrices(path):
         module, _, half = name.removesuffix(".weight").rpartition(".")
         if half not in ("lora_A", "lora_B"):
-            raise BadInput(f"{path}: {name!r:.80} is no half of a LoRA pair")
+            raise BadInput(f"{path}: {name!r:.80} is not a half of a LoRA pair")
         halves.setdefault(module.removeprefix("base_model.model."), {})[half] = matrix
     if not halves:
         raise BadInput(f"{path} holds no weights")
@@ -133,7 +133,7 @@ def _matrices(path: Path) -> Iterator[tuple[str, Matrix]]:
     try:
         found = read(read_bytes(path, "adapter"))
     except safetensors.SafetensorError as error:
-        raise BadInput(f"{path} is no safetensors file: {str(error)[:80]}") from None
+        raise BadInput(f"{path} is not a safetensors file: {str(error)[:80]}") from None
     for name, tensor in found:
         yield name, _floats(path, name, tensor)
 

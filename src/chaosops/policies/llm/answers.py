@@ -1,4 +1,4 @@
-"""What an endpoint sent, read with suspicion: bounded numbers, clean text, no keys."""
+"""Reads an endpoint's answer without trusting it: bounded numbers, clean text, no keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_TOKENS_TOLD = 10**9  # a larger count for one answer is ignored
 
 
 class Fault(Exception):
-    """A failure that may pass."""
+    """A temporary failure."""
 
     def __init__(self, cause: str, retry_after_s: float | None = None) -> None:
         super().__init__(cause)
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 def read_answer(body: bytes) -> Answer:
     try:
-        # NaN and infinity are not JSON and fit into no results file.
+        # NaN and infinity are not JSON and cannot be written to a results file.
         data = json.loads(body, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         raise Fault("an answer that is not JSON") from None
@@ -66,7 +66,7 @@ def _token_count(value: object) -> int | None:
 
 
 def error_message(body: bytes) -> str:
-    """The server's own words about an error, in whichever field it puts them."""
+    """The server's error message, from any of the fields that servers use."""
     text = body.decode("utf-8", "replace")
     try:
         data = json.loads(body)
@@ -98,7 +98,7 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def deepest_cause(problem: BaseException) -> str:
-    """httpx wraps the system's error, which has the better words."""
+    """httpx wraps the system's error, whose message is clearer."""
     seen: BaseException | None = problem
     while seen is not None:
         if isinstance(seen, OSError) and seen.strerror:
@@ -126,7 +126,7 @@ def clean(text: str, limit: int = 300) -> str:
 
 
 def first_words(logprobs: Any) -> dict[str, float]:
-    """The likeliest first words and their probabilities; empty where the server sent none."""
+    """The likeliest first tokens and their probabilities. Empty if the server sent none."""
     found: dict[str, float] = {}
     try:
         first = next(place for place in logprobs["content"] if place["token"].strip())

@@ -18,7 +18,7 @@ Path = tuple[int, ...]  # a legal reply as tokens, with its end
 
 
 class _Fork(NamedTuple):
-    """Paths of a row, by index, that are alike up to ``place``."""
+    """The paths of a row, by index, that share their tokens up to ``place``."""
 
     row: int
     left: Mapping[int, Path]
@@ -34,7 +34,7 @@ class _Fork(NamedTuple):
         return _Fork(self.row, left, self.place + 1).skipped()
 
     def skipped(self) -> _Fork:
-        """Behind the tokens that have no alternative."""
+        """The same fork after the tokens that have no alternative."""
         place, paths = self.place, self.left.values()
         while len(paths) > 1 and len({path[place] for path in paths}) == 1:
             place += 1
@@ -93,7 +93,7 @@ def probabilities(
 
 
 class Remembering:
-    """A session that answers the same ask with the same numbers, without asking again."""
+    """A session that caches its answers."""
 
     def __init__(self, session: Session) -> None:
         self._session = session

@@ -1,11 +1,11 @@
 """A model behind an OpenAI-compatible endpoint, in any role: ``openai:MODEL@URL``.
 
-Suspicion comes from what the model said:
+Suspicion is computed from the model's answer:
 
 - menu: the probabilities of the flags' labels among all labels in the server's ``top_logprobs``.
   A flag that is not among them counts as 0.
 - json, a server without logprobs, and a menu with labels of several letters: a flag's own
-  confidence (1 where it names none) and 0 for the other agents. A turn without a flag has none.
+  confidence (1 if it names none) and 0 for the other agents. A turn without a flag has none.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
-from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.answers import Answer, first_words
@@ -29,10 +28,9 @@ from chaosops.roles.parse import MAX_REPLY_CHARS
 from chaosops.roles.schema import Schema, action_schema
 from chaosops.roles.view import RoleView
 
-ATTEMPTS = 2  # the second shows the model the error in its first reply
+ATTEMPTS = 2  # in the second, the model is shown the error in its first reply
 MAX_TOKENS = {"json": 300, "menu": 8}
 MESSAGE_CHARS = 120  # a small model may never end a free text
-OPTIONS = ("format", "temperature", "timeout", "patience", "concurrency", "price")
 TOP_LOGPROBS = 20  # the API's maximum
 _CUT = "…"
 MOST_REVISIONS = 8  # a server could name a new one with every answer
@@ -45,16 +43,12 @@ class EndpointPolicy:
     def __init__(self, spec: ModelSpec) -> None:
         self._client = ChatClient(spec)
         self.name = spec.text
-        if foreign := [option for option in spec.options if option not in OPTIONS]:
-            raise BadInput(
-                f"an endpoint takes no {foreign[0]}, got {spec.text!r}; "
-                f"its options are {', '.join(OPTIONS)}"
-            )
+        spec.require_options_of("an endpoint")
         self._model = spec.model
         self._format = load_format(spec.options.get("format", "json"))
         self._temperature = spec.number("temperature", 0.0)
         self._price = read_price(spec.options.get("price"))
-        self._granted: dict[str, int] = {}  # which of the wishes the server granted at first
+        self._granted: dict[str, int] = {}  # which of the wishes the server granted first
         self._wishes_met: set[str] = set()
         self._revisions: set[str] = set()
         self._usage_told: str | None = None
@@ -80,7 +74,7 @@ class EndpointPolicy:
         }
 
     def _revision(self) -> str | None:
-        """In alphabetical order, because the order of answers depends on a race."""
+        """In alphabetical order, because answers arrive in any order."""
         names = sorted(self._revisions)
         more = len(names) - MOST_REVISIONS
         shown = ", ".join(names[:MOST_REVISIONS])
@@ -107,7 +101,7 @@ class EndpointPolicy:
         try:
             return decided + await asyncio.gather(*tasks)
         finally:
-            # After a final failure or Ctrl-C the others need not go on.
+            # After a final failure or Ctrl-C, the other requests are cancelled.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -128,7 +122,7 @@ class EndpointPolicy:
                 if isinstance(problem, EndpointDown) and not came_back:
                     came_back, attempts = True, attempts - 1  # it may have been an outage
                     continue
-                # The server's own words may hold anything: they are printed, not recorded.
+                # The server's message may hold anything, so it is printed and not recorded.
                 tell(f"a turn of {view.role} is lost: {problem}")
                 lost = Exchange(chat, "", read, written, attempts)
                 return Decision(failed_turn(_why_lost(problem)), None, lost)
@@ -182,7 +176,7 @@ class EndpointPolicy:
                 answer = await self._client.complete(question | wishes[level], request.key)
                 break
             except EndpointRefused as refusal:
-                # The server may refuse the wish. The last question has none.
+                # The server may refuse the wish. The last request has none.
                 if refusal.status not in (400, 422) or level + 1 == len(wishes):
                     raise
                 level += 1
@@ -226,7 +220,7 @@ class EndpointPolicy:
         if self._format.name == "menu" and granted:
             first = first_words(answer.logprobs)
             self._wishes_met.add("kept" if first else "ignored")
-            # A first word that is no label ("I think ...") says nothing about labels.
+            # A first word that is not a label ("I think ...") says nothing about labels.
             if first and not isinstance(action, Unreadable):
                 weighed = _weigh_flags(first, self._format.replies(view))
                 return weighed and with_accusations(view, weighed)
@@ -236,7 +230,7 @@ class EndpointPolicy:
 
 
 def _why_lost(problem: EndpointDown | EndpointRefused) -> str:
-    """Equal in every run, because it is recorded and other roles may read it."""
+    """The same text in every run, because it is recorded and other roles may read it."""
     if isinstance(problem, EndpointRefused):
         return f"the endpoint refused this prompt with HTTP {problem.status}"
     return "the endpoint does not answer this prompt, and answers others"
@@ -248,8 +242,8 @@ def _response_format(schema: Schema) -> dict[str, Any]:
 
 
 def _kept(reply: str) -> str:
-    """The recorded part of a reply. The mark keeps a reply that was too long one character too
-    long, so that its beginning is never read as another reply."""
+    """The recorded part of a reply. A reply that was too long is cut with a mark that keeps it too
+    long, so that its beginning is never read as a valid reply."""
     return reply if len(reply) <= MAX_REPLY_CHARS else reply[:MAX_REPLY_CHARS] + _CUT
 
 

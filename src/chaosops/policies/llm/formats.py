@@ -21,7 +21,7 @@ from chaosops.roles.view import RoleView
 
 
 class Format(ABC):
-    name: str  # of a prompt's style
+    name: str  # a prompt's style
 
     def messages(self, view: RoleView) -> Chat:
         return tuple(render(view, Style(self.name)))
@@ -85,7 +85,7 @@ def json_text(wire: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=1024)
 def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
-    """Messages are left out: they are written freely, not chosen."""
+    """Without messages, which are written freely and not chosen."""
     return {
         json_text(to_wire(action)): action
         for action in rules.legal_actions(role)
@@ -94,8 +94,8 @@ def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
 
 
 def filled_in(reply: str, schema: Schema) -> str | None:
-    """The reply without the fields that its action does not use; None where it does not follow the
-    schema, which requires every field."""
+    """The reply without the fields that its action does not use. None if the reply does not follow
+    the schema, which requires every field."""
     if len(reply) > MAX_REPLY_CHARS:
         return None
     try:

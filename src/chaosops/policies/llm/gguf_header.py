@@ -29,7 +29,7 @@ class GgufHeader:
         except OSError as error:
             raise BadInput(f"cannot read {path}: {error.strerror or error}") from None
         except (struct.error, ValueError, KeyError) as error:
-            raise BadInput(f"{path} is no GGUF file: {str(error)[:80]}") from None
+            raise BadInput(f"{path} is not a GGUF file: {str(error)[:80]}") from None
 
     def _read(self) -> None:
         if self._file.read(4) != b"GGUF":
@@ -47,7 +47,7 @@ class GgufHeader:
             _type, _offset = self._number("I"), self._number("Q")
 
     def _value(self, kind: int) -> Any:
-        """None for a list, which is only read over."""
+        """None for a list, which is skipped."""
         if kind == _STRING:
             return self._text()
         if kind != _ARRAY:

@@ -1,11 +1,11 @@
 """llama.cpp in process: GGUF weights without torch.
 
-The library starts a web server, which cannot be switched off and is the only way to templates and
-tokens. It listens on a unix socket in a folder of this user and asks for a random key, so no
-browser and no other user can reach it.
+The library always starts a web server. Templates and tokens are available only through it. It
+listens on a unix socket in a folder of this user and asks for a random key, so no browser and no
+other user can reach it.
 
-Flash attention stays off. Without it a quantised model computes the same bits whatever else is in
-its cache or its batch, so an episode never depends on other episodes.
+Flash attention is off. Without it, a quantised model computes the same bits whatever its cache and
+its batch hold, so an episode never depends on other episodes.
 """
 
 from __future__ import annotations

@@ -38,13 +38,12 @@ def load_model_policy(text: str) -> Policy:
 
 
 def _runtime(spec: ModelSpec) -> Runtime:
-    """What is hashed and what is loaded are the same: no file may change in between."""
+    """Hash the files and load them. No file may change in between."""
     small = spec.kind == "local" or spec.model.endswith(".gguf")
     runtime = spec.options.get("runtime", "llama.cpp" if small else "transformers")
     if runtime not in RUNTIMES:
         raise UnknownName("runtime", runtime, RUNTIMES)
-    if runtime != "llama.cpp" and "threads" in spec.options:
-        raise BadInput(f"threads in {spec.shown!r} is an option of llama.cpp, not of {runtime}")
+    spec.require_options_of(runtime)
     adapter = _adapter(spec)
     batch = int(spec.number("batch", 16, least=1))
     threads = int(spec.number("threads", 0, least=1))

@@ -17,8 +17,8 @@ _PERMUTED = {"llama": {"attn_q": "head_count", "attn_k": "head_count_kv"}}
 
 
 def convert(adapter: Path, base: Path, out: Path) -> None:
-    """Equal inputs give equal bytes. The file is made anew each time: a cached one could have been
-    changed."""
+    """Equal inputs give equal bytes. The file is written each time, because a cached file could
+    have been changed."""
     try:
         from gguf import MODEL_ARCH_NAMES, GGUFWriter, get_tensor_name_map
     except ImportError as error:
@@ -57,7 +57,7 @@ def convert(adapter: Path, base: Path, out: Path) -> None:
 
 def _fact(header: GgufHeader, base: Path, name: str) -> Any:
     if name not in header.facts:
-        raise BadInput(f"{base} is no GGUF model: it lacks {name}")
+        raise BadInput(f"{base} is not a GGUF model: it lacks {name}")
     return header.facts[name]
 
 

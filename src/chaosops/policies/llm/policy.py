@@ -74,7 +74,7 @@ class LocalModelPolicy:
     def _decide_others(
         self, requests: Sequence[DecisionRequest], chats: Sequence[Chat], problem: PromptTooLong
     ) -> list[Decision]:
-        """A prompt that does not fit loses its own turn and no other."""
+        """Decide the requests that fit. A prompt that is too long loses only its own turn."""
         rows = [row for row in range(len(requests)) if row not in problem.lengths]
         others = [requests[row] for row in rows], [chats[row] for row in rows]
         decided = dict(zip(rows, self._decide(*others) if rows else [], strict=True))

@@ -40,7 +40,7 @@ def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
     except Exception as error:
         cause = (str(error).strip().splitlines() or [type(error).__name__])[0]
         if is_here:
-            raise BadInput(f"{model} is no model that transformers can load: {cause}") from None
+            raise BadInput(f"{model} is not a model that transformers can load: {cause}") from None
         hub = os.environ.get("HF_HOME", "~/.cache/huggingface")
         raise BadInput(
             f"model {model} is neither in the hub's cache ({hub}) nor can it be fetched: {cause}; "

@@ -19,12 +19,18 @@ OPTIONS = {
     "format": "json or menu: what a reply looks like",
     "runtime": "llama.cpp or transformers: what computes a local model",
     "temperature": "0 takes the likeliest reply (the default)",
-    "batch": "episodes that a local model serves in one pass",
+    "batch": "prompts that transformers reads in one pass",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
     "patience": "seconds an endpoint may fail before the run gives up",
     "concurrency": "requests sent to an endpoint at once",
     "price": "US dollars per million tokens, read/written, such as 0.15/0.60",
+}
+_LOCAL = ("adapter", "format", "runtime", "temperature")
+OPTIONS_OF = {
+    "llama.cpp": (*_LOCAL, "threads"),
+    "transformers": (*_LOCAL, "batch"),
+    "an endpoint": ("format", "temperature", "timeout", "patience", "concurrency", "price"),
 }
 _OPTION = re.compile(rf"\+({'|'.join(OPTIONS)})=")
 
@@ -42,6 +48,15 @@ class ModelSpec:
     @property
     def shown(self) -> str:
         return without_password(self.text)
+
+    def require_options_of(self, backend: str) -> None:
+        """Refuse an option that this backend would ignore."""
+        known = OPTIONS_OF[backend]
+        if foreign := [option for option in self.options if option not in known]:
+            raise BadInput(
+                f"{backend} has no option {foreign[0]}, got {self.shown!r}; "
+                f"its options are {', '.join(known)}"
+            )
 
     def number(self, option: str, default: float, least: float = 0.0) -> float:
         text = self.options.get(option)
@@ -69,7 +84,7 @@ def split_revision(text: str) -> tuple[str, str | None]:
     name, at, revision = text.partition("@")
     if not _HUB_NAME.fullmatch(name) or (at and not _REVISION.fullmatch(revision)):
         raise BadInput(
-            f"{one_line(text)!r} is no name of the hub, and no folder here: write "
+            f"{one_line(text)!r} is not a name of the hub and not a folder here: write "
             "hf:OWNER/NAME, hf:OWNER/NAME@REVISION or a folder"
         )
     return name, revision or None
@@ -102,7 +117,7 @@ def is_model(text: str) -> bool:
     (True, True)
     """
     head = _OPTION.split(text, maxsplit=1)[0]
-    if head == TRAINED:
+    if head.partition("+")[0] == TRAINED:
         return True
     return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
 
@@ -118,7 +133,7 @@ def read_spec(text: str) -> ModelSpec:
     head, *rest = _OPTION.split(text)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     if len(options) * 2 != len(rest):
-        raise BadInput(f"an option stands twice in {shown!r}")
+        raise BadInput(f"an option occurs twice in {shown!r}; write it once")
     unknown = re.search(r"\+([a-z_]+)=", head + "".join(f" {v}" for v in options.values()))
     if unknown:
         raise UnknownName("option", unknown[1], OPTIONS)

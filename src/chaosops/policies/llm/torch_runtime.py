@@ -208,7 +208,7 @@ class _Session:
                 at += len(tail)
                 scores = logits[0] + runtime.letters
                 if not words:
-                    scores[runtime.quote] = float("-inf")  # a message says something
+                    scores[runtime.quote] = float("-inf")  # a message must not be empty
                 token = int(scores.argmax())
                 if token == runtime.quote:
                     break

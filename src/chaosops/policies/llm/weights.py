@@ -83,7 +83,7 @@ def require_self_contained(model: Path) -> None:
             parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
             outside = [part for part in parts if Path(part).name != part]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"{index} is no index of weights: {error!r:.80}") from None
+            raise BadInput(f"{index} is not an index of weights: {error!r:.80}") from None
         if outside:
             raise BadInput(f"{index} names weights outside its folder: {outside[0]!r:.80}")
 
@@ -125,7 +125,7 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
 def embedded_dense() -> Path:
     """The embedded model as safetensors in bf16. It is made from the GGUF file once, in a minute.
 
-    A folder whose files do not have their recorded hashes is made anew.
+    A folder whose files do not have their recorded hashes is made again.
     """
     folder = weights_folder() / "smollm2-bf16"
     if _is_whole(folder):

@@ -15,7 +15,7 @@ from chaosops.roles.view import RoleView
 
 class LastToucherPolicy(HeuristicPolicy):
     name = "last_toucher"
-    help = "blames whoever touched the failing service last"
+    help = "flags the agent that touched the failing service last"
     evaluated_in = ("arena",)
     rank = 40
 

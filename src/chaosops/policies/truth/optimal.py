@@ -1,4 +1,4 @@
-"""The best return there is: exact search, for packs with a small state space.
+"""The best possible return, by exact search. For packs with a small state space.
 
 The search tries every legal action in every state that rewards can tell apart, so its result is
 the optimum.
@@ -63,7 +63,7 @@ class ExactSearch:
 
 class OptimalPolicy(RegisteredPolicy):
     name = "optimal"
-    help = "the best return there is, by exact search; classic pack only"
+    help = "the best possible return, by exact search; classic pack only"
     sees_truth = True
     on_page = False
     rank = 95

@@ -1,9 +1,9 @@
-"""The changing part of a prompt in a company with a call graph: short, the trouble first.
+"""The changing part of a prompt in a company with a call graph: short, failing services first.
 
-A large company does not fit into a small model's attention. What is failing comes first,
-what it calls before what calls it; of the trace, what was lately done to the deepest failing
-service, acts on one thing side by side, the size of each beside its agent's limit. All of it
-can be worked out from the view; nothing is added to it.
+A small model cannot attend to a whole large company. So failing services come first, callees
+before their callers. The trace is cut to recent acts on the deepest failing service. Acts on the
+same thing share a line, with the size of each act beside its agent's limit. Everything is
+computed from the view.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RECENT = -12  # minutes of the trace that are shown
 
 
 def _body(view: RoleView, labels: Mapping[str, str]) -> list[str]:
-    """All but the step and the chat. ``labels``: what agents are called besides their name."""
+    """All but the step and the chat. ``labels`` are the menu's labels of agents."""
     if view.role is Role.MANAGER:
         alerts = [f"{alert.severity} {alert.service}" for alert in view.alerts]
         return ["Alerts: " + (", ".join(alerts) or "none")]
@@ -44,7 +44,8 @@ def _body(view: RoleView, labels: Mapping[str, str]) -> list[str]:
 
 
 def deepest_first(view: RoleView) -> list[str]:
-    """Failing services, those first that call no failing service: trouble travels upwards."""
+    """Failing services. Those that call no failing service come first, because failures spread
+    from callees to callers."""
     failing = {item.service: item.health for item in view.health if item.health}
     calls = view.rules.calls
 
@@ -67,7 +68,7 @@ def _failing_lines(readings: dict[str, ServiceReading], order: list[str], shown:
 
 
 def _log_lines(logs: Sequence[LogLine], order: list[str], shown: int) -> list[str]:
-    """Of the deepest services first: their callers mostly complain about them."""
+    """Log lines of the deepest services first: their callers mostly complain about them."""
     rank = {service: i for i, service in enumerate(order)}
     worth = sorted(
         (line for line in logs if line.level != "INFO"),
@@ -99,7 +100,7 @@ def _act_words(entry: TraceEntry, view: RoleView, labels: Mapping[str, str]) -> 
     against = "over" if abs(change) > limit else "of"
     size = f"{change:+d}% {against} {limit}%"
     if labels:
-        # The short form of a menu: of the reasons given, only that there was an order.
+        # The short form of a menu leaves out reasons, except that there was an order.
         order = ", by order" if entry.reason.startswith("order") else ""
         return f"{entry.step:+d} {labelled(entry.agent, labels)} {size}{order}"
     return f"{entry.step:+d} #{entry.id} {entry.agent} {size}, {entry.reason}"
@@ -139,7 +140,7 @@ def _inspection_line(found: Inspection) -> str:
 
 
 def _audit_lines(report: AuditReport, labels: Mapping[str, str]) -> list[str]:
-    """Its signed acts of the last minutes; older ones are routine to everybody."""
+    """The agent's signed acts of the last minutes. Older acts are routine in every episode."""
     acts = [act for act in report.acts if act.at >= RECENT]
     acts.sort(key=lambda act: (act.target, act.attribute, act.at))
     lines = [f"Audit of {labelled(report.agent, labels)}, signed:"]
@@ -153,7 +154,7 @@ def _audit_lines(report: AuditReport, labels: Mapping[str, str]) -> list[str]:
 
 LAYOUT = Layout(
     _body,
-    introduction=lambda rules: [],  # the body and the menu name what there is to name
+    introduction=lambda rules: [],  # the body and the menu hold all names
     urgent=deepest_first,
     offered=SERVICES_OFFERED,
     numbers_entries=True,

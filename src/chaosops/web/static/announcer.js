@@ -1,4 +1,4 @@
-// Tells a screen reader about flags and ends, not about every step.
+// Announces flags and ends to a screen reader, but not every step.
 
 import { announce, signed } from "./dom.js";
 import { endWords } from "./moment.js";
@@ -37,7 +37,7 @@ export class Announcer {
 function wordsOf({ flag, outcome, reward }) {
   const words = [];
   if (flag) {
-    const verdict = flag.known ? "which is a false flag" : "which is no agent";
+    const verdict = flag.known ? "which is a false flag" : "which is not an agent";
     words.push(`flags ${flag.agent}, ${flag.caught ? "rightly" : verdict}`);
   }
   if (outcome) words.push(`${endWords(outcome).toLowerCase()}, reward ${signed(reward)}`);

@@ -59,13 +59,10 @@ export function announce(words) {
   byId("announce").textContent = words;
 }
 
-/** What stands beside the name of an agent: {kind, words}, or nothing. */
+/** The tag beside the name of an agent: {kind, words}, or nothing. */
 export const tag = (mark) => Boolean(mark) && h(`em.tag.${mark.kind}`, mark.words);
 
 export const HEALTH_MARKS = { healthy: "●", degraded: "▲", critical: "■" };
-export const ROLE_NAMES = {
-  sre: "SRE",
-  oversight: "Oversight",
-  dev: "Developer",
-  manager: "Manager",
-};
+export const { roles: ROLE_NAMES, sees: SEES, rubrics: RUBRICS } = JSON.parse(
+  document.documentElement.dataset.names,
+);

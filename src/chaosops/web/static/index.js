@@ -35,7 +35,7 @@ function mini(episode, step, side) {
   );
 }
 
-/** Ends what is going on, here and on the server; errors bring the start page back. */
+/** Stops the current run, here and on the server. With errors, the start page is shown again. */
 function clear(errors = null) {
   stop.abort();
   stop = new AbortController();
@@ -72,7 +72,7 @@ function show(episodes, title) {
   bringUp("run");
 }
 
-/** Of many quick clicks on Run, the last is played. */
+/** After many quick clicks on Run, only the last run is played. */
 async function isLast(signal) {
   const now = performance.now();
   const isHasty = now - lastAsked < HASTE_MS;

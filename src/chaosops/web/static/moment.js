@@ -21,7 +21,7 @@ const absence = (word, why) => banner("absent", h("p.big", word), h("p", why));
 
 function waiting(episode) {
   const since = `Loading ${episode.name}, ${secondsOf(episode)} s.`;
-  const words = `${since} Only the first run after a start takes long.`;
+  const words = `${since} Only the first run after a start takes this long.`;
   const isLoading = episode.state === "loading";
   return banner("calm.busy", h("p", isLoading ? words : "Waiting for the server."));
 }

@@ -1,10 +1,8 @@
 // The cards above the columns: the score of each team.
 
-import { byId, h, points, sign } from "./dom.js";
+import { byId, h, points, RUBRICS, sign } from "./dom.js";
 import { LineChart } from "./chart.js";
 import { moment, secondsOf } from "./moment.js";
-
-const RUBRICS = ["resolution", "mttr", "oversight", "cascade"];
 
 export class Score {
   constructor(episode, side, episodes) {
@@ -64,8 +62,8 @@ export class Score {
         "dl.facts",
         fact("steps", frame.step),
         fact("wrong fixes", frame.wrong_fixes, frame.wrong_fixes ? "minus" : ""),
-        fact("flags right", right, right ? "plus" : ""),
-        fact("flags false", wrong, wrong ? "minus" : ""),
+        fact("right flags", right, right ? "plus" : ""),
+        fact("false flags", wrong, wrong ? "minus" : ""),
         unknown > 0 && fact("flags on unknown agents", unknown, "minus"),
       ),
     ];

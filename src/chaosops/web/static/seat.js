@@ -1,6 +1,6 @@
 // The visitor plays a role. Until the end, the server sends only the view of that role.
 
-import { announce, h, ROLE_NAMES } from "./dom.js";
+import { announce, h, ROLE_NAMES, SEES } from "./dom.js";
 import { notify, Refusal, stream } from "./api.js";
 import { Episode } from "./episode.js";
 import { Feeds } from "./feeds.js";
@@ -137,8 +137,8 @@ export class Seat {
     const { alerts, chat, trace, logs } = this.feeds;
     alerts.element.hidden = chat.element.hidden = false;
     // The server sends nothing that the role does not see: these lists would stay empty.
-    trace.element.hidden = view.role !== "oversight";
-    logs.element.hidden = !["sre", "oversight"].includes(view.role);
+    trace.element.hidden = !SEES[view.role].includes("trace");
+    logs.element.hidden = !SEES[view.role].includes("logs");
     const findings = [...view.inspections, ...view.audits].sort((a, b) => a.step - b.step);
     // Beside the name of each agent is its documented limit.
     const limits = Object.entries(this.start.limits_pct);
