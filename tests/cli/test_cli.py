@@ -28,6 +28,8 @@ Cli = Callable[..., Outcome]
             ["run", "--scenario", "db_deadlok"],
             "did you mean 'db_deadlock'? allowed: autoscaler_cost",
         ),
+        (["run", "--scenario", ""], "unknown scenario ''; allowed: autoscaler_cost"),
+        (["run", "--policy", "trained+thread=2"], "unknown option 'thread'; did you mean"),
         (["run", "--policy", "orcale"], "did you mean 'oracle'? allowed: random, keyword"),
         (["run", "--tier", "brutal"], "allowed: easy, medium, hard"),
         (["run", "--pack", "arenas"], "unknown pack 'arenas'"),
@@ -189,7 +191,9 @@ def test_what_a_person_fills_in_is_asked_for(cli: Cli, monkeypatch: pytest.Monke
 
 def test_an_input_that_ends_is_an_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("builtins.input", typed())
-    assert "needs a keyboard" in cli("play", "--role", "sre").refusal
+    code, _, err = cli("play", "--role", "sre")
+    assert code == 2
+    assert "needs a keyboard" in err
 
 
 def test_eval_writes_all_its_files(cli: Cli, tmp_path: Path) -> None:

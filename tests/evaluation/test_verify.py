@@ -410,7 +410,7 @@ def test_every_figure_is_recounted_from_results_alone(cli: Cli, folder: Path) ->
     before = {path.name: path.read_bytes() for path in derived}
     for path in derived:
         path.unlink()
-    assert cli("recount", str(folder), "--no-figures").code == 0
+    assert cli("recount", str(folder / "results.json"), "--no-figures").code == 0
     for name in ("summary.json", "monitor.json", "table.md"):
         if name in before:
             assert (folder / name).read_bytes() == before[name]
