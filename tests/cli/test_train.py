@@ -182,7 +182,7 @@ def test_a_base_that_is_no_model_is_one_line(
     words = ["--out", str(tmp_path / "run"), "--workers", "1", "--set", f"base={base}"]
     assert main(["train", str(recipe), *words]) == 2
     told = capsys.readouterr().err
-    assert "no model" in told
+    assert "is not a model" in told
     assert len([line for line in told.splitlines() if line.startswith("chaosops: ")]) == 1
 
 
