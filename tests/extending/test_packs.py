@@ -58,7 +58,7 @@ oracle = Team.of(load_policy("oracle"))
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shipped() -> str:
     return fingerprint_here()
 

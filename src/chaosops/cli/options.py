@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import nan, ulp
 from pathlib import Path
 from typing import Annotated, Any
@@ -71,16 +72,21 @@ Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], hel
 _PACKS = [load_pack(name) for name in PACKS]
 
 
-def _of_each(listed: Callable[[incident.Pack], Sequence[str]]) -> str:
-    """The names that the packs have of a kind."""
-    return "; ".join(f"{pack.name}: {', '.join(listed(pack))}" for pack in _PACKS if listed(pack))
+def _of_each(listed: Callable[[incident.Pack], Sequence[str]], default: str) -> Parameter:
+    """The names that the packs have of a kind. The help says of which pack each of them is."""
+    names = {pack.name: listed(pack) for pack in _PACKS if listed(pack)}
+    return Parameter(
+        choices=tuple(chain(*names.values())),
+        show_choices=False,
+        help="; ".join(f"{pack}: {', '.join(of)}" for pack, of in names.items()),
+        show_default=default,
+    )
 
 
 Split = Annotated[
     str | None,
-    Parameter(
-        help=_of_each(lambda pack: pack.splits),
-        show_default=", ".join(pack.default_split for pack in _PACKS if pack.splits),
+    _of_each(
+        lambda pack: pack.splits, ", ".join(pack.default_split for pack in _PACKS if pack.splits)
     ),
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
@@ -111,10 +117,7 @@ class ScenarioOptions:
     pack: Pack = None
     scenario: Annotated[
         str | None,
-        Parameter(
-            help=_of_each(lambda pack: pack.failures()),
-            show_default=load_pack(DEFAULT_PACK).default_failure,
-        ),
+        _of_each(lambda pack: pack.failures(), load_pack(DEFAULT_PACK).default_failure),
     ] = None
     split: Split = None
     tier: Tier = DEFAULT_TIER
@@ -123,12 +126,12 @@ class ScenarioOptions:
 
     def chosen(self) -> Scenario:
         return make_scenario(
-            self.scenario or None,
+            self.scenario,
             tier=self.tier,
             seed=self.seed,
             limit=self.max_steps,
             pack=self.pack,
-            split=self.split or None,
+            split=self.split,
         )
 
 

@@ -41,7 +41,7 @@ def show(
         truth: show who caused it and how
         picture: draw the call graph too
     """
-    scenario = make_scenario(pack=PACK.name, split=split or None, tier=tier, seed=seed)
+    scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
     if picture:
         require_matplotlib("leave --picture out")
         open_file(picture, "--picture")

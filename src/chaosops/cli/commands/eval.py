@@ -79,7 +79,7 @@ class MatrixOptions:
         return scenarios(
             self.matrix,
             pack=self.pack,
-            split=self.split or None,
+            split=self.split,
             tiers=tiers,
             seeds=self.seeds,
             seed_start=self.seed_start,

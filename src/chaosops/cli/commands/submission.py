@@ -70,8 +70,7 @@ def open(
     episodes = len(plan.tiers) * seeds
     lines = [
         f"{episodes} episodes, each once; results come to {place}",
-        f"token {token}",
-        "give the token to the player; it is not stored here",
+        f"token {token}\ngive the token to the player; it is not stored here",
     ]
     opened = {"token": token, "episodes": episodes, "results": str(place)}
     print_result(opened, lines, as_json=json)

@@ -63,7 +63,7 @@ def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[
     try:
         import httpx
     except ImportError:
-        raise MissingExtra("opening a table", "httpx", "server") from None
+        raise MissingExtra("opening a table", "httpx", "client") from None
     try:
         answer = httpx.post(
             f"{url.rstrip('/')}/tables",

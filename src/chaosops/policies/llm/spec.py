@@ -117,7 +117,7 @@ def is_model(text: str) -> bool:
     (True, True)
     """
     head = _OPTION.split(text, maxsplit=1)[0]
-    if head == TRAINED:
+    if head.partition("+")[0] == TRAINED:
         return True
     return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
 
