@@ -51,7 +51,7 @@ audit: $(TESTABLE)
 sbom: $(TESTABLE)
 	$(BIN)/python scripts/supply_chain.py sbom --out sbom.cdx.json
 
-# In less than a minute: the checks, and the tests of the world, the roles and the rewards.
+# In about a minute: the checks, and the tests of the world, the roles and the rewards.
 quick: check
 	$(PYTEST) -q $(QUICK)
 
