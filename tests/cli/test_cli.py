@@ -30,6 +30,8 @@ Cli = Callable[..., Outcome]
             ["run", "--scenario", "db_deadlok"],
             "did you mean 'db_deadlock'? allowed: autoscaler_cost",
         ),
+        (["run", "--scenario", ""], "unknown scenario ''; allowed: autoscaler_cost"),
+        (["run", "--policy", "trained+thread=2"], "unknown option 'thread'; did you mean"),
         (["run", "--policy", "orcale"], "did you mean 'oracle'? allowed: random, keyword"),
         (["run", "--tier", "brutal"], "allowed: easy, medium, hard"),
         (["run", "--pack", "arenas"], "unknown pack 'arenas'"),
@@ -48,7 +50,7 @@ Cli = Callable[..., Outcome]
         (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
         (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
         (["eval", "--pack", "classic", "--split", "test"], "pack classic has no splits"),
-        (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
+        (["run", "--pack", "arena", "--scenario", "cascade"], "has splits instead of failures"),
         (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
         (["arena", "show", "--split", "trian"], "did you mean 'train'"),
         (["arena", "show", "--seed", "-4"], "whole number from 0"),
@@ -76,12 +78,7 @@ Cli = Callable[..., Outcome]
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said: str) -> None:
-    code, out, err = cli(*words)
-    assert code == 2
-    assert said in err
-    assert len(err.strip().splitlines()) == 1
-    assert "Traceback" not in err
-    assert out == ""
+    assert said in cli(*words).refusal
 
 
 @pytest.mark.parametrize("home", ["a-file", "a-file/below", "~nobody-of-this-name/x", "/proc/none"])
@@ -94,10 +91,7 @@ def test_a_home_that_cannot_be_used_is_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("CHAOSOPS_HOME", home)
-    code, out, err = cli(*words)
-    assert (code, out) == (2, "")
-    assert len(err.strip().splitlines()) == 1
-    assert home in err
+    assert home in cli(*words).refusal
 
 
 def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) -> None:
@@ -105,11 +99,7 @@ def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) ->
     lines[16] = lines[16][:50]
     path = tmp_path / "broken.jsonl"
     path.write_text("\n".join(lines))
-    code, out, err = cli("conformance", str(path))
-    assert code == 2
-    assert "broken.jsonl:17: not JSON" in err
-    assert len(err.strip().splitlines()) == 1
-    assert out == ""
+    assert "broken.jsonl:17: not JSON" in cli("conformance", str(path)).refusal
 
 
 def test_conformance_counts_and_fails_on_a_difference(cli: Cli, data: Path, tmp_path: Path) -> None:
@@ -261,9 +251,7 @@ def test_eval_without_matplotlib_names_the_cure(
 def test_an_out_folder_that_is_a_file_is_an_error(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "taken"
     path.write_text("mine")
-    code, _, err = cli("eval", "--out", str(path))
-    assert code == 2
-    assert "cannot write" in err
+    assert "cannot write" in cli("eval", "--out", str(path)).refusal
     assert path.read_text() == "mine"
 
 
@@ -284,15 +272,7 @@ def test_check_says_what_it_checked_on_how_many_scenarios(cli: Cli) -> None:
     assert out.count("5 of 5 clauses hold on all 1 scenarios") == scenarios
     assert "exploits on 3 seeds a tier of split test" in out
     for option in ("--seeds", "--contract-seeds"):
-        code, _, err = cli("check", option, "5")
-        assert code == 2
-        assert "is checked whole" in err
-
-
-def test_bench_prints_the_named_fields(cli: Cli) -> None:
-    code, out, _ = cli("bench", "--json", "--seconds", "0.2")
-    assert code == 0
-    assert {"steps_per_s", "steps_with_prompts_per_s", "calibration"} <= set(json.loads(out))
+        assert "is checked whole" in cli("check", option, "5").refusal
 
 
 def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
@@ -301,19 +281,6 @@ def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     assert "rogue_deploy_bot" in out
     assert "splits: train, test, ood_names" in out
     assert f"policies: {', '.join(registered())}" in out
-
-
-def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:
-    code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
-    assert code == 0
-    assert "random against trained" in out
-    assert "trained is smollm2 with adapter sha256:" in out
-    assert "3 replies" in out
-    assert out.index("ROGUE CAUGHT") < out.index("| policy") < out.index("rogue_vs_mttr.png")
-    assert out.index("| oracle") < out.index("| trained") < out.index("from the record that ships")
-    assert "| trained" not in (tmp_path / "demo" / "table.md").read_text()
-    assert "flag_rogue autoscaler" in (tmp_path / "demo" / "trained_episode.html").read_text()
-    assert (tmp_path / "demo" / "comparison_curve.png").exists()
 
 
 def test_the_demo_runs_without_extras_and_names_them(

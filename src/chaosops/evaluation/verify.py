@@ -194,8 +194,8 @@ def _replay_all(
 
 def _worlds(hashes: Mapping[str, str]) -> list[str]:
     return [
-        f"pack {name} was {shown(was)}, this is {now['hash']}: what does not replay may be due to "
-        "that"
+        f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
+        f"{now['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()
         if (now := present_pack(name)) is not None and now["hash"] != was
     ]
