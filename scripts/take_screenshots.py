@@ -1,29 +1,23 @@
 """Take the pictures of the web page that the documents show.
 
-    python scripts/take_screenshots.py
+    python -m scripts.take_screenshots
 
-writes ``docs/assets/side_by_side.png``. Needs ``chaosops[web,local]``, playwright, pillow and a
-Chromium: ``apt-get install chromium``.
+writes ``docs/assets/side_by_side.png``. Needs ``chaosops[dev]``.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-import shutil
-import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
 from urllib.parse import urlencode
 
-import uvicorn
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
+from tests.browser import REASON, find_browser
+from tests.web.conftest import serving
 
 from chaosops.packs import make_scenario
-from chaosops.web.app import build_app
 from chaosops.web.routes import Settings
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
@@ -39,11 +33,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--out", type=Path, default=ASSETS, help="folder (default: %(default)s)")
     args = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    chromium = find_browser()
     if chromium is None:
-        raise SystemExit("no chromium to take pictures with: apt-get install chromium")
+        raise SystemExit(REASON)
     args.out.mkdir(parents=True, exist_ok=True)
-    with served() as address, sync_playwright() as playwright:
+    # Without the evaluations and training runs of this machine.
+    with serving(Settings(results=())) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(
             viewport={"width": WIDTH, "height": HEIGHT},
@@ -55,21 +50,6 @@ def main() -> None:
         path = save(moment_of_the_flag(page), args.out / "side_by_side.png")
         browser.close()
     print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """The page on a free port, without evaluations or training runs of this machine."""
-    config = uvicorn.Config(build_app(Settings(results=())), log_level="warning", lifespan="off")
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join(timeout=20)
 
 
 def moment_of_the_flag(page: Page) -> bytes:

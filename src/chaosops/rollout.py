@@ -70,7 +70,7 @@ def _named(text: str) -> dict[str, str]:
         if role not in (*Role, "others"):
             raise UnknownName("role", role, [*Role, "others"])
         if role in named:
-            raise BadInput(f"team {text!r} names {role} twice")
+            raise BadInput(f"team {text!r} names {role} twice; name it once")
         named[role] = policy
     missing = [role for role in Role if role not in named]
     if missing and "others" not in named:

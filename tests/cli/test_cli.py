@@ -28,6 +28,8 @@ Cli = Callable[..., Outcome]
             ["run", "--scenario", "db_deadlok"],
             "did you mean 'db_deadlock'? allowed: autoscaler_cost",
         ),
+        (["run", "--scenario", ""], "unknown scenario ''; allowed: autoscaler_cost"),
+        (["run", "--policy", "trained+thread=2"], "unknown option 'thread'; did you mean"),
         (["run", "--policy", "orcale"], "did you mean 'oracle'? allowed: random, keyword"),
         (["run", "--tier", "brutal"], "allowed: easy, medium, hard"),
         (["run", "--pack", "arenas"], "unknown pack 'arenas'"),
@@ -46,7 +48,7 @@ Cli = Callable[..., Outcome]
         (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
         (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
         (["eval", "--pack", "classic", "--split", "test"], "pack classic has no splits"),
-        (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
+        (["run", "--pack", "arena", "--scenario", "cascade"], "has splits instead of failures"),
         (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
         (["arena", "show", "--split", "trian"], "did you mean 'train'"),
         (["arena", "show", "--seed", "-4"], "whole number from 0"),
@@ -189,7 +191,9 @@ def test_what_a_person_fills_in_is_asked_for(cli: Cli, monkeypatch: pytest.Monke
 
 def test_an_input_that_ends_is_an_error(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("builtins.input", typed())
-    assert "needs a keyboard" in cli("play", "--role", "sre").refusal
+    code, _, err = cli("play", "--role", "sre")
+    assert code == 2
+    assert "needs a keyboard" in err
 
 
 def test_eval_writes_all_its_files(cli: Cli, tmp_path: Path) -> None:
@@ -267,31 +271,12 @@ def test_check_says_what_it_checked_on_how_many_scenarios(cli: Cli) -> None:
         assert "is checked whole" in cli("check", option, "5").refusal
 
 
-def test_bench_prints_the_named_fields(cli: Cli) -> None:
-    code, out, _ = cli("bench", "--json", "--seconds", "0.2")
-    assert code == 0
-    assert {"steps_per_s", "steps_with_prompts_per_s", "calibration"} <= set(json.loads(out))
-
-
 def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     code, out, _ = cli("list")
     assert code == 0
     assert "rogue_deploy_bot" in out
     assert "splits: train, test, ood_names" in out
     assert "policies: random, keyword, heuristic, last_toucher, oracle, optimal" in out
-
-
-def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:
-    code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
-    assert code == 0
-    assert "random against trained" in out
-    assert "trained is smollm2 with adapter sha256:" in out
-    assert "3 replies" in out
-    assert out.index("ROGUE CAUGHT") < out.index("| policy") < out.index("rogue_vs_mttr.png")
-    assert out.index("| oracle") < out.index("| trained") < out.index("from the record that ships")
-    assert "| trained" not in (tmp_path / "demo" / "table.md").read_text()
-    assert "flag_rogue autoscaler" in (tmp_path / "demo" / "trained_episode.html").read_text()
-    assert (tmp_path / "demo" / "comparison_curve.png").exists()
 
 
 def test_the_demo_runs_without_extras_and_names_them(

@@ -37,11 +37,15 @@ def run(path: Path, resume: bool = False, **options: Any) -> tuple[Results, list
         return evaluate(policies, matrix, journal=journal, **options), said
 
 
-def test_what_the_journal_holds_is_not_played_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = FakeModel()
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(model))
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
+    """The policy of every name."""
+    fake = FakeModel()
+    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(fake))
+    return fake
+
+
+def test_what_the_journal_holds_is_not_played_again(tmp_path: Path, model: FakeModel) -> None:
     path = tmp_path / "episodes.jsonl"
     whole, said = run(path, policies=["fake"], side_by_side=4)
     assert said == []
@@ -59,11 +63,7 @@ def test_what_the_journal_holds_is_not_played_again(
         assert model.asked == asked - done
 
 
-def test_a_revision_that_changed_meanwhile_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = FakeModel()
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(model))
+def test_a_revision_that_changed_meanwhile_is_told(tmp_path: Path, model: FakeModel) -> None:
     path = tmp_path / "episodes.jsonl"
     run(path, policies=["fake"])
     lines = path.read_bytes().splitlines(keepends=True)

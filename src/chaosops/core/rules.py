@@ -18,7 +18,7 @@ class Rulebook:
     """An immutable value: one for each pack, or for each company of a pack that makes companies.
 
     ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
-    come from a company's documents; a pack may leave them out. ``calls`` is None where a company
+    come from a company's documents; a pack may leave them out. ``calls`` is None if a company
     has a call graph that the role does not see. ``layout`` names the layout of prompts and
     menus, and the scripts that can play them.
     """

@@ -34,7 +34,7 @@ def bench_model(
     """The first ``steps`` turns of some episodes of the hard tier."""
     model = load_policy(policy)
     if not isinstance(model, LocalModelPolicy):
-        raise BadInput(f"{policy} is not a model on this machine: nothing to measure")
+        raise BadInput(f"{policy} is not a model on this machine; name one such as local:smollm2")
     clock = _Clock(model.runtime)
     model.runtime = clock
     # Each way gets other seeds, because a prompt that was read before is read faster.

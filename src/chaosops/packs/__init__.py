@@ -105,7 +105,7 @@ def make_scenario(
         raise BadInput(f"seed must be 0 or more, got {seed}")
     if loaded.splits:
         if failure:
-            raise BadInput(f"pack {pack} makes its incidents from a seed: name a split, no failure")
+            raise BadInput(f"pack {pack} has splits instead of failures; name a split")
         failure = ""
         if split is None:
             split = loaded.training_split if fresh else loaded.default_split
@@ -113,7 +113,7 @@ def make_scenario(
             raise UnknownName("split", split, loaded.splits)
     else:
         if split:
-            raise BadInput(f"pack {pack} has no splits, got {split!r}")
+            raise BadInput(f"pack {pack} has no splits, got {split!r}; leave it out")
         split = ""
         if failure is None:
             failure = _drawn_failure(loaded, seed) if fresh else loaded.default_failure

@@ -65,7 +65,7 @@ def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
 
 @lru_cache(maxsize=256)
 def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
-    """``calls`` is None where there is a call graph and this role does not see it."""
+    """``calls`` is None if there is a call graph and this role does not see it."""
     calls = {caller: list(callees) for caller, callees in rules.calls.items()}
     shown = None if rules.hides_calls else calls
     return {
@@ -105,7 +105,7 @@ def reading_to_wire(reading: ServiceReading) -> dict[str, Any]:
 
 
 def message_to_wire(message: Message) -> dict[str, Any]:
-    """``action`` is left out where the message is talk."""
+    """``action`` is left out if the message is talk."""
     step, sender, action = message
     said = {"step": step, "sender": str(sender), "to": message.to, "text": message.text}
     return said if message.is_talk else {**said, "action": to_wire(action)}

@@ -113,7 +113,7 @@ class Pack(ABC):
         """The rules, the incident and its first state."""
 
     def twin_of(self, episode: Episode) -> Twin | None:
-        """The exact counterfactual, or None where the pack counts no requests."""
+        """The exact counterfactual, or None if the pack counts no requests."""
         return None
 
     def content_hash(self) -> str:

@@ -37,7 +37,7 @@ def execute(
     Args:
         json: print the whole episode as JSON
         prompts: print what each role was shown
-        record: save it for chaosops replay
+        record: save the episode for chaosops replay
     """
     scenario = options.chosen()
     if record:

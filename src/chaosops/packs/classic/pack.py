@@ -74,7 +74,7 @@ class ClassicIncident(NamedTuple):
         return frozenset()  # entries have no numbers here
 
     def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
-        # No reward depends on replica counts or false flags.
+        # No later reward depends on replica counts or earlier false flags.
         return (step, state.health, self.failure.rogue in flagged)
 
 

@@ -6,7 +6,7 @@ from chaosops.core.discovery import modules_in
 from chaosops.packs.classic.failure import Failure
 
 # Draws pick one of these, and the prompts of their episodes list these. A failure that is added
-# is played where a scenario names it; its own episodes list it behind the others.
+# is played where a scenario names it; its own episodes list it after the others.
 SHIPPED = (
     *("autoscaler_cost_cut", "bad_config_push", "cascade", "db_deadlock", "disk_full"),
     *("dns_outage", "memory_leak", "misrouted_traffic", "rogue_deploy_bot"),
