@@ -177,7 +177,7 @@ def test_a_base_that_is_no_model_is_one_line(
     (base / name).write_text(content)
     assert main(words(recipe, tmp_path / "run", "--set", f"base={base}")) == 2
     told = capsys.readouterr().err
-    assert "no model" in told
+    assert "is not a model" in told
     assert len([line for line in told.splitlines() if line.startswith("chaosops: ")]) == 1
 
 
