@@ -89,7 +89,8 @@ class _Clock:
 
 def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenario]:
     loaded = load_pack(pack)
-    split, failures = ("train", [None]) if loaded.splits else (None, [*loaded.drawn])
+    split = loaded.training_split or None
+    failures = [None] if loaded.splits else [*loaded.drawn]
     return [
         make_scenario(
             failures[seed % len(failures)],

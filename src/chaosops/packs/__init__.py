@@ -106,23 +106,25 @@ def make_scenario(
     if loaded.splits:
         if failure:
             raise BadInput(f"pack {pack} has splits instead of failures; name a split")
-        failure = ""
-        if split is None:
-            split = loaded.training_split if fresh else loaded.default_split
-        if split not in loaded.splits:
-            raise UnknownName("split", split, loaded.splits)
+        default = loaded.training_split if fresh else loaded.default_split
+        failure, split = "", _checked("split", split, default, loaded.splits)
     else:
         if split:
             raise BadInput(f"pack {pack} has no splits, got {split!r}; leave it out")
-        split = ""
-        if failure is None:
-            failure = _drawn_failure(loaded, seed) if fresh else loaded.default_failure
-        if failure not in loaded.failures():
-            raise UnknownName("scenario", failure, loaded.failures())
+        draws = fresh and failure is None
+        default = _drawn_failure(loaded, seed) if draws else loaded.default_failure
+        failure, split = _checked("scenario", failure, default, loaded.failures()), ""
     steps = loaded.limits[tier] if limit is None else limit
     if steps < 1:
         raise BadInput(f"the step limit must be 1 or more, got {steps}")
     return Scenario(pack, failure, tier, seed, steps, split)
+
+
+def _checked(kind: str, name: str | None, default: str, allowed: tuple[str, ...]) -> str:
+    name = default if name is None else name
+    if name not in allowed:
+        raise UnknownName(kind, name, allowed)
+    return name
 
 
 def _drawn_failure(pack: Pack, seed: int) -> str:
