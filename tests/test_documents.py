@@ -151,9 +151,13 @@ def test_the_readme_opens_with_figures_that_ship() -> None:
 
 
 def test_the_arena_page_shows_the_table_that_eval_prints() -> None:
-    policies = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
-    results = evaluate(policies, scenarios(pack="arena", split="test"))
-    assert markdown_table(results.summary()) in (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+    """Most rows stand in the evaluation that ships, and ``chaosops verify`` plays those again."""
+    shipped = json.loads((EVALUATIONS / "arena_test/summary.json").read_text(encoding="utf-8"))
+    others = evaluate(["keyword", "last_toucher"], scenarios(pack="arena", split="test"))
+    order = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
+    rows = [row for row in (*shipped, *others.summary()) if row["policy"] in order]
+    rows.sort(key=lambda row: order.index(row["policy"]))
+    assert markdown_table(rows) in (ROOT / "docs/arena.md").read_text(encoding="utf-8")
 
 
 def test_the_arena_page_shows_rows_of_the_tables() -> None:

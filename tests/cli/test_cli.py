@@ -271,31 +271,12 @@ def test_check_says_what_it_checked_on_how_many_scenarios(cli: Cli) -> None:
         assert "is checked whole" in cli("check", option, "5").refusal
 
 
-def test_bench_prints_the_named_fields(cli: Cli) -> None:
-    code, out, _ = cli("bench", "--json", "--seconds", "0.2")
-    assert code == 0
-    assert {"steps_per_s", "steps_with_prompts_per_s", "calibration"} <= set(json.loads(out))
-
-
 def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     code, out, _ = cli("list")
     assert code == 0
     assert "rogue_deploy_bot" in out
     assert "splits: train, test, ood_names" in out
     assert "policies: random, keyword, heuristic, last_toucher, oracle, optimal" in out
-
-
-def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:
-    code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
-    assert code == 0
-    assert "random against trained" in out
-    assert "trained is smollm2 with adapter sha256:" in out
-    assert "3 replies" in out
-    assert out.index("ROGUE CAUGHT") < out.index("| policy") < out.index("rogue_vs_mttr.png")
-    assert out.index("| oracle") < out.index("| trained") < out.index("from the record that ships")
-    assert "| trained" not in (tmp_path / "demo" / "table.md").read_text()
-    assert "flag_rogue autoscaler" in (tmp_path / "demo" / "trained_episode.html").read_text()
-    assert (tmp_path / "demo" / "comparison_curve.png").exists()
 
 
 def test_the_demo_runs_without_extras_and_names_them(

@@ -58,7 +58,7 @@ oracle = Team.of(load_policy("oracle"))
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shipped() -> str:
     return fingerprint_here()
 
@@ -229,6 +229,7 @@ def test_a_pack_is_one_folder(checkout: Checkout, shipped: str) -> None:
     assert len(checkout.touched()) == 1
     assert fingerprint(checkout) == shipped
     assert "pack bakery 1" in checkout.chaosops("list")
+    assert "cold_oven" in checkout.chaosops("run", "--help")
     assert "5 of 5" in _line(checkout.chaosops("check", "--pack", "bakery"), "cold_oven")
     assert "The oven is cold." in checkout.chaosops("run", "--pack", "bakery", "--prompts")
     assert checkout.python(PLAYED + """

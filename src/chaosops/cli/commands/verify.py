@@ -104,6 +104,7 @@ def _verify_place(place: Path) -> Report:
         return verify_recording(place)
 
     def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
+        progress.update(f"{place}: recomputing the figures", 0, None)
         monitors = judged(results, stored.get(MONITOR))
         return derived_files(results, monitors, stored.get(SUMMARY))
 
