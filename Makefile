@@ -8,7 +8,7 @@ TESTABLE := $(VENV)/.testable
 # The CPU build of torch serves the tests; name another with TORCH=...
 TORCH ?= torch==2.13.0
 # The tests that fail first when something is wrong.
-QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/golden tests/extending \
+QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/golden \
 	tests/test_env.py tests/test_rollout.py tests/policies/test_policies.py
 # Each worker takes tests that stand together, so that what they share is made once.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal

@@ -136,7 +136,7 @@ def test_a_server_holds_its_folder(
     ("words", "said"),
     [
         (["acme", "--partners", "oracle"], "oracle knows the truth and would reveal it"),
-        (["acme", "--split", "classic"], "is drawn like one of train, test"),
+        (["acme", "--split", "classic"], "unknown split 'classic'; allowed: train, test"),
         (["../acme"], "named with letters, digits"),
         (["oracle"], "'oracle' is the name of a policy"),
         (["acme", "--roles", "boss"], "unknown role 'boss'"),
