@@ -257,7 +257,7 @@ def test_an_empty_purse_is_not_waited_for(server: FaultyServer) -> None:
         ("openai:m@http://127.0.0.1:1/v1+price=1/-2", "price=1/-2"),
         ("openai:m@http://127.0.0.1:1/v1+timeout=0", "timeout=0"),
         ("openai:m@http://127.0.0.1:1/v1+concurrency=0", "concurrency=0"),
-        ("openai:m@http://127.0.0.1:1/v1+adapter=x", "takes no adapter"),
+        ("openai:m@http://127.0.0.1:1/v1+adapter=x", "an endpoint has no option adapter"),
         ("openai:m@http://", "no usable host"),
         ("openai:m@http://127.0.0.1:port/v1", "no usable host"),
         ("openai:m@http://[::1/v1", "no usable host"),

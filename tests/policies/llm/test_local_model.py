@@ -197,8 +197,12 @@ def test_what_cannot_be_loaded_says_where_it_was_looked_for_and_the_cure(
         f"{tmp_path}+runtime=llama.cpp": "reads .gguf files",
         f"{MODEL}+runtime=vllm": "unknown runtime",
         "hf:nobody/nothing": "hf download nobody/nothing",
-        str(tmp_path): "not a model that transformers can load",
+        str(tmp_path): "config.json does not exist; name a folder",
+        f"{tmp_path}/broken": "not a model that transformers can load",
+        f"{tmp_path}/broken/config.json": "config.json/config.json does not exist",
     }
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("{}")
     # The variable of the environment was read long ago.
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     for text, words in cases.items():
