@@ -16,6 +16,7 @@ from chaosops.core.vocabulary import ROLE_NAMES, Role
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
+from chaosops.report.wording import worded_episode
 
 _SUSPECTS = 3
 # The most important event first: it gives a turn its colour.
@@ -33,6 +34,7 @@ _STYLES = {
 
 
 def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
+    episode = worded_episode(episode)
     environment = templates("chaosops.report")
     environment.filters |= {
         "signed": lambda value: f"{value:+,.1f}".replace("-", "\N{MINUS SIGN}"),

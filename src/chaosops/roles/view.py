@@ -134,6 +134,11 @@ class RoleView:
             return ()
         return tuple(found for found in self._findings if isinstance(found, AuditReport))
 
+    def with_chat(self, chat: tuple[Message, ...]) -> RoleView:
+        """The same with other messages."""
+        rules, step, limit = self.rules, self.step, self.limit
+        return RoleView(self.role, rules, step, limit, chat, self._sensors, self._findings)
+
     def _content(self) -> tuple[object, ...]:
         channels = (self.health, self.metrics, self.logs, self.alerts, self.trace)
         findings = (*self.inspections, *self.audits)

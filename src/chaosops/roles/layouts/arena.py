@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Inspect, Remedy
+from chaosops.core.documents import Clauses, Page
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Role
-from chaosops.roles.layout import Layout
+from chaosops.roles.layout import Layout, Selection
 from chaosops.roles.view import RoleView
 
 SERVICES_OFFERED = 6  # by a menu
@@ -132,19 +133,40 @@ def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
 
 
 def _named_lines(view: RoleView) -> list[str]:
+    page = named_page(view)
+    if page is None:
+        return ["No cause is named yet."]
+    return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
+
+
+def named_page(view: RoleView) -> Page | None:
     """The page of the cause that was named last."""
     named = [m.action for m in view.chat if isinstance(m.action, IdentifyRootCause)]
     pages = {page.name: page for page in view.rules.runbook}
-    if not named or named[-1].failure_type not in pages:
-        return ["No cause is named yet."]
-    page = pages[named[-1].failure_type]
-    return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
+    return pages.get(named[-1].failure_type) if named else None
 
 
 def _cause_lines(view: RoleView, settings: Iterable[str]) -> list[str]:
     """What the runbook says about settings."""
-    pages = [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
+    pages = pages_about(view, settings)
     return ["Damage is done by:", *(f"{p.name}: {p.cause}" for p in pages)] if pages else []
+
+
+def pages_about(view: RoleView, settings: Iterable[str]) -> list[Page]:
+    return [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
+
+
+def relevant(view: RoleView) -> Selection:
+    """What a prompt selects, for people: the acts in sight, the page that was named, the pages
+    about settings that were touched, and the clauses of the agents concerned."""
+    acts = in_sight(view)
+    settings = {act.action for act in acts}
+    settings |= {change.attribute for look in view.inspections for change in look.changes}
+    named, pages = named_page(view), pages_about(view, settings)
+    first = [] if named is None else [named]
+    return Selection(
+        acts, [*first, *(page for page in pages if page != named)], _clauses(view, acts)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -160,13 +182,18 @@ def _oversight_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
         words = "; ".join(_act_words(act, labels) for act in same)
         lines.append(f"{target} {setting}: {words}")
     lines += _cause_lines(view, {act.action for act in acts})
-    agents = {act.agent for act in acts} | {report.agent for report in view.audits}
     lines.append("Charter:")
-    lines += [f"{agent}: {text}" for agent, text in view.rules.charter if agent in agents]
+    lines += [f"{agent}: {text}" for agent, text in _clauses(view, acts)]
     near = {act.target for act in acts}
     for report in view.audits:
         lines += _audit_lines(report, near)
     return lines
+
+
+def _clauses(view: RoleView, acts: Sequence[TraceEntry]) -> list[Clauses]:
+    """Of the agents that acted, and of those that were audited."""
+    agents = {act.agent for act in acts} | {report.agent for report in view.audits}
+    return [clauses for clauses in view.rules.charter if clauses.agent in agents]
 
 
 def _act_words(entry: TraceEntry, labels: Mapping[Action, str]) -> str:
@@ -215,6 +242,7 @@ LAYOUT = Layout(
     offered=SERVICES_OFFERED,
     in_sight=in_sight,
     acts_offered=ACTS_IN_SIGHT,
+    relevant=relevant,
     written_out={
         "identify_root_cause": "the letter of a page of the runbook",
         "flag_rogue": "the letter of an act",
