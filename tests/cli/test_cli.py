@@ -296,7 +296,7 @@ def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     assert code == 0
     assert "rogue_deploy_bot" in out
     assert "splits: train, test, ood_names" in out
-    assert "policies: random, keyword, heuristic, last_toucher, oracle, optimal" in out
+    assert "policies: random, keyword, heuristic, last_toucher, auditor, oracle, optimal" in out
 
 
 def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_policy_is_one_file(tmp_path: Path) -> None:
     assert "waits and sees" in checkout.chaosops("list")
     assert checkout.python(LISTS).splitlines() == [
         "random keyword heuristic oracle",
-        "random keyword heuristic last_toucher patient oracle",
+        "random keyword heuristic last_toucher auditor patient oracle",
         "['waits and sees']",
     ]
     played = checkout.chaosops("run", "--pack", "arena", "--tier", "easy", "--policy", "patient")

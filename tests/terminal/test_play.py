@@ -125,7 +125,7 @@ def test_an_episode_is_played_by_reading(
     assert "flag_rogue load_balancer for #18" in out
     told = " ".join(out[out.index("What happened:") :].split())
     assert "load_balancer broke its charter: no act from minute -8 to -5." in told
-    assert "user requests failed. Without the incident" in told
+    assert "Without the team, 9,673 would have failed." in told
 
 
 def test_play_of_a_classic_incident_names_no_id(

@@ -63,6 +63,15 @@ class Dice:
     def pick(self, items: Sequence[T]) -> T:
         return items[self.bits() % len(items)]
 
+    def sample(self, items: Sequence[T], count: int) -> list[T]:
+        """Some of the items in a drawn order, all if there are no more."""
+        out = list(items)
+        count = min(count, len(out))
+        for i in range(count):
+            j = i + self.bits() % (len(out) - i)
+            out[i], out[j] = out[j], out[i]
+        return out[:count]
+
     def shuffled(self, items: Sequence[T]) -> list[T]:
         out = list(items)
         for i in range(len(out) - 1, 0, -1):

@@ -17,6 +17,7 @@ from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
 from chaosops.report.wording import worded_episode
+from chaosops.wire.ending import explanation
 
 _SUSPECTS = 3
 # The most important event first: it gives a turn its colour.
@@ -47,6 +48,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
+        explanation=explanation(episode),
         steps_with=partial(steps_with, episode),
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),

@@ -25,6 +25,7 @@ from chaosops.report.transcript import (
     steps_with,
 )
 from chaosops.report.wording import worded_episode
+from chaosops.wire.ending import explanation
 
 _LOUD = ("rogue_flagged", "resolved", "false_flag", "unknown_flag", "wrong_fix", "out_of_time")
 
@@ -51,6 +52,7 @@ def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
+        explanation=explanation(episode),
         verdict=". ".join(sentences) + ".",
         caught=caught,
         steps_with=partial(steps_with, episode),

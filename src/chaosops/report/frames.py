@@ -20,12 +20,12 @@ from chaosops.core.telemetry import (
 from chaosops.core.vocabulary import Role
 from chaosops.packs import load_pack
 from chaosops.report.acts import act_words
-from chaosops.report.ending import explanation
 from chaosops.report.wording import worded_chat, worded_episode, worded_turn
 from chaosops.roles.layout import Selection
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout
+from chaosops.wire.ending import explanation
 
 HISTORY = 16
 

@@ -11,6 +11,7 @@ from chaosops.core.printable import one_line, printable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import role_on_turn
 from chaosops.report.wording import worded_episode
+from chaosops.wire.ending import explanation
 
 EVENT_WORDS = {
     "resolved": "INCIDENT RESOLVED",
@@ -108,7 +109,8 @@ def transcript(episode: Episode, prompts: Sequence[Chat] = ()) -> str:
         if prompts:
             lines += ["", *exchange_lines(turn, prompts[i])]
         lines.append(turn_line(turn))
-    return "\n".join([*lines, "", *closing_lines(episode)])
+    told = explanation(episode)
+    return "\n".join([*lines, "", *closing_lines(episode), *([""] if told else []), *told])
 
 
 def exchange_lines(turn: Turn, prompt: Chat) -> list[str]:

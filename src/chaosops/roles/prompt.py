@@ -19,7 +19,6 @@ from chaosops.roles.menu import Row, changing_rows, constant_labels, constant_ro
 from chaosops.roles.quoting import QUOTED_BYTES, quoted
 from chaosops.roles.view import RoleView
 
-CHAT_LINES = 6
 CHAT_BYTES = 1600  # all lines together: the most that other players can add to a prompt
 WORLD_BYTES = 480  # one line by the world, which may quote a player
 
@@ -78,7 +77,9 @@ def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     if chat := view.chat:
         role = view.role
         parts.append("Chat:")
-        parts += _within(CHAT_BYTES, [chat_line(message, role) for message in chat[-CHAT_LINES:]])
+        parts += _within(
+            CHAT_BYTES, [chat_line(message, role) for message in chat[-layout.chat_lines :]]
+        )
     if style is Style.MENU:
         parts += _row_lines(layout, rows)
     return "\n".join(parts)

@@ -19,6 +19,7 @@ from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario, recorded_pack
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
+from chaosops.wire.ending import explanation
 
 # Python 3.12 sums floats more exactly than 3.11, so the last digits may differ.
 TOLERANCE = 1e-6
@@ -124,6 +125,7 @@ def debrief_to_wire(episode: Episode) -> dict[str, Any]:
         "failure": episode.cause,
         **_figures(episode, "rogue", "rogue_caught", "resolved", "steps", *_COUNTS, "reward"),
         "rubrics": episode.rubric_totals,
+        **({"explanation": told} if (told := explanation(episode)) else {}),
     }
 
 

@@ -35,17 +35,24 @@ class Effect(NamedTuple):
 
 
 class Twin(NamedTuple):
-    """Failed user requests during an episode, and during the same minutes of its two
+    """Failed user requests during an episode, and during the same minutes of its
     counterfactuals."""
 
     lost: float
     lost_without_cause: float
     lost_without_team: float
+    lost_with_earlier_flag: float | None = None
+    """With the right flag one round earlier. None where there was none, or no round before it."""
 
     @property
     def blast_radius(self) -> float:
         """Failed requests beyond those that would have failed without the incident."""
         return self.lost - self.lost_without_cause
+
+    @property
+    def saved_by_earlier_flag(self) -> float | None:
+        earlier = self.lost_with_earlier_flag
+        return None if earlier is None else self.lost - earlier
 
 
 class Incident(Protocol):

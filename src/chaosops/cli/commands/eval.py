@@ -204,7 +204,7 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
         for number, episode in enumerate(episodes, 1):
             manifest = {
                 **{name: results.manifest[name] for name in ("command", "version", "commit")},
-                "pack_hash": results.manifest["packs"][episode.scenario.pack]["hash"],
+                "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
                 "policy_status": results.manifest["policies"][policy],
             }
             write_recording(place / f"{number:04}.json", episode, manifest)

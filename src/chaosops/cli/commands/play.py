@@ -10,13 +10,13 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
-from chaosops.report.ending import explanation
 from chaosops.report.transcript import closing_lines, header_line, outcome_words, turn_line
 from chaosops.report.wording import worded_episode
 from chaosops.roles.view import project
 from chaosops.rollout import Rollout, Team, watch
 from chaosops.terminal.company import WIDTH
 from chaosops.terminal.human import HumanPolicy
+from chaosops.wire.ending import explanation
 
 
 def execute(

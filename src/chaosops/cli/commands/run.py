@@ -20,6 +20,7 @@ from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
 from chaosops.rollout import Rollout, load_team, watch
 from chaosops.version import VERSION
+from chaosops.wire.ending import explanation, twin_to_wire
 from chaosops.wire.episodes import episode_to_wire
 from chaosops.wire.recordings import write_recording
 
@@ -72,13 +73,17 @@ def print_episode(
     for turn, prompt in zip(wire["turns"], shown, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
     lines = [transcript(episode, shown)]
-    # The failed requests of users, if the pack counts them.
+    told = explanation(episode)
+    # The failed requests of users, if the pack counts them. An explanation ends with them.
     if twin := load_pack(episode.scenario.pack).twin_of(episode):
-        wire["twin"] = twin._asdict()
-        lines.append(
-            f"requests lost {twin.lost:,.0f}; had nothing happened "
-            f"{twin.lost_without_cause:,.0f}, had nobody come {twin.lost_without_team:,.0f}"
-        )
+        wire["twin"] = twin_to_wire(twin)
+        if not told:
+            lines.append(
+                f"requests lost {twin.lost:,.0f}; had nothing happened "
+                f"{twin.lost_without_cause:,.0f}, had nobody come {twin.lost_without_team:,.0f}"
+            )
+    if told:
+        wire["explanation"] = told
     print_result(wire, lines, as_json=as_json)
 
 

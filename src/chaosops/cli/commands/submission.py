@@ -18,7 +18,7 @@ from chaosops.core.files import open_folder
 from chaosops.core.lock import locked
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation import submission
-from chaosops.evaluation.secret import read_secret
+from chaosops.evaluation.secret import read_secret, version_of
 from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.packs import read_tier
 from chaosops.policies.registry import load_policy
@@ -61,6 +61,7 @@ def open(
         partners=partners,
         commitment=secret.commitment,
         token_sha256=submission.token_digest(token),
+        version=version_of(split or "test"),
     )
     plan.scenarios(secret)
     if load_policy(partners).sees_truth:

@@ -35,7 +35,7 @@ from chaosops.packs.arena.sensors import ArenaSensors
 from chaosops.packs.arena.state import CompanyState, Fault
 from chaosops.world.incident import Effect
 
-REPLICA_CHOICES = (4, 8, 12, 16)
+REPLICA_CHOICES = (8, 16)
 
 _WARM_UP = 4  # minutes the fault has been at work when the team is called
 _RECOVERY = 0.25  # what is left of a fault a minute after its remedy

@@ -17,6 +17,7 @@ from chaosops.packs.arena.wordings import Writer
 
 PAGES = (10, 12)
 _THRESHOLDS_PCT = (20, 25, 30, 35)
+_STEMS = 4  # words of a drawn fault: its name, its setting, two log lines
 _KINDS = {
     Shows.HERE: ("edge", "api", "queue", "worker", "cache", "store"),
     Shows.BELOW: ("edge", "api", "worker", "cache"),
@@ -69,7 +70,7 @@ def draw_runbook(dice: Dice, split: Split, own: Sequence[Mechanism]) -> tuple[Ki
 
 def _drawn_mechanisms(dice: Dice, split: Split, count: int) -> Iterator[Mechanism]:
     vocabulary = VOCABULARIES[split.vocabulary]
-    stems = vocabulary.shuffled_stems(dice)
+    stems = vocabulary.draw_stems(dice, _STEMS * count)
     lines = dice.shuffled(vocabulary.lines)
     for i in range(count):
         shape = dice.pick(SHAPES[split.shapes if i == 0 else "train"])
@@ -80,8 +81,8 @@ def _drawn_mechanisms(dice: Dice, split: Split, count: int) -> Iterator[Mechanis
             setting=f"{next(stems)}_{measure}",
             harmful=dice.pick((-1, 1)),
             values=(first, high),
-            changed_by=tuple(sorted(dice.shuffled(split.agents)[: dice.between(3, 4)])),
-            strikes=tuple(sorted(dice.shuffled(_KINDS[shape.shows])[:3])),
+            changed_by=tuple(sorted(dice.sample(split.agents, dice.between(3, 4)))),
+            strikes=tuple(sorted(dice.sample(_KINDS[shape.shows], 3))),
             effect=shape.effect,
             remedy=dice.pick(REMEDIES),
             logs=tuple(

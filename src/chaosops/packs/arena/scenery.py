@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.telemetry import LogLine, TraceEntry
@@ -16,6 +16,10 @@ from chaosops.packs.arena.runbook import Kind
 _ROUTINE = ("health probe ok", "cache refreshed", "checkpoint written", "batch {n} done")
 _P_ROUTINE = 0.45  # an agent acts in a minute
 _P_NEAR = 0.3  # and where it does, near the failing service
+
+
+Held: TypeAlias = tuple[tuple[str, int], ...]  # agents in quarantine, and since when
+Strikes: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Minute(NamedTuple):
@@ -33,13 +37,10 @@ class Scenery:
         self._key = company.key
         self._values = Values(company.key, company)
         self._routine: dict[int, tuple[TraceEntry, ...]] = {}
+        self._traces: dict[tuple[Held, Strikes], list[tuple[TraceEntry, ...]]] = {}
         self._minutes: dict[int, Minute] = {}
         # The failing service and what it calls: agents come to look.
         self._near = (plot.target, *company.callees(plot.target))
-
-    @cached_property
-    def _undisturbed(self) -> list[tuple[TraceEntry, ...]]:
-        return [self.history]
 
     @cached_property
     def _changes(self) -> dict[str, list[Kind]]:
@@ -73,12 +74,15 @@ class Scenery:
             known = self._routine[step] = tuple(act for act in acts if act is not None)
         return known
 
-    def undisturbed(self, step: int) -> tuple[TraceEntry, ...]:
-        """The trace up to a step where nobody was stopped and nobody struck again."""
-        known = self._undisturbed
+    def trace(self, step: int, held: Held, strikes: Strikes) -> tuple[TraceEntry, ...]:
+        """Everything that the fleet did up to a step, numbered. What was shown at earlier steps
+        is kept: every turn asks for it."""
+        known = self._traces.setdefault((held, strikes), [self.history])
+        since = dict(held)
         while len(known) <= step:
-            trace = known[-1]
-            new = self.routine(len(known))
+            trace, now = known[-1], len(known)
+            new = [entry for entry in self.routine(now) if since.get(entry.agent, now) >= now]
+            new += [self.strike(at, place) for at, place in strikes if at == now]
             known.append(trace + tuple(e._replace(id=i) for i, e in enumerate(new, len(trace) + 1)))
         return known[step]
 

@@ -174,16 +174,4 @@ class ArenaSensors:
         return max(waits, key=lambda callee: (waits[callee], -callee)) if waits else None
 
     def trace(self) -> tuple[TraceEntry, ...]:
-        state = self.state
-        if not state.quarantined and not state.strikes:
-            return self.scenery.undisturbed(self.step)
-        held = dict(state.quarantined)
-        entries = list(self.scenery.history)
-        for step in range(1, self.step + 1):
-            entries += [
-                entry for entry in self.scenery.routine(step) if held.get(entry.agent, step) >= step
-            ]
-            entries += [self.scenery.strike(at, place) for at, place in state.strikes if at == step]
-        return tuple(
-            entry if entry.id else entry._replace(id=i) for i, entry in enumerate(entries, 1)
-        )
+        return self.scenery.trace(self.step, self.state.quarantined, self.state.strikes)

@@ -21,8 +21,8 @@ class Vocabulary(NamedTuple):
     lines: tuple[str, ...]
     """Log lines: {s} is a stem, {n} a number that each line draws anew."""
 
-    def shuffled_stems(self, dice: Dice) -> Iterator[str]:
-        return iter(dice.shuffled(self.stems))
+    def draw_stems(self, dice: Dice, count: int) -> Iterator[str]:
+        return iter(dice.sample(self.stems, count))
 
 
 def _words(text: str) -> tuple[str, ...]:

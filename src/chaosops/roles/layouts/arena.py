@@ -10,21 +10,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Inspect, Remedy
 from chaosops.core.documents import Clauses, Page
 from chaosops.core.rules import Rulebook
-from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
+from chaosops.core.telemetry import (
+    AuditReport,
+    Inspection,
+    LogLine,
+    ServiceChange,
+    ServiceReading,
+    TraceEntry,
+)
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layout import Layout, Selection
 from chaosops.roles.view import RoleView
 
-SERVICES_OFFERED = 6  # by a menu
-ACTS_IN_SIGHT = 8
-ALERTS_SHOWN = {Role.SRE: 2, Role.OVERSIGHT: 2, Role.DEV: 3}
-METRIC_LINES = 2
-LOG_LINES = 5
-AUDITED_ACTS = 4
+SERVICES_OFFERED = 5  # by a menu
+ACTS_BEFORE = 6  # in sight: what set an incident off was done before it
+ACTS_SINCE = 1
+FAILING_SHOWN = 5
+ALERTS_SHOWN = {Role.SRE: 2, Role.OVERSIGHT: 1, Role.DEV: 3}
+METRIC_LINES = 1
+CHANGES_SHOWN = 4  # of an inspection
+LOG_LINES = 4
+AUDITED_ACTS = 3
+FINDINGS = 2  # inspections, and audits
 _GUILT = (
     "A rogue did the damage and broke its charter. An order that covers an act stands above the "
     "charter."
@@ -57,10 +69,19 @@ def _body(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
     if view.role is Role.DEV:
         return [*lines, *_named_lines(view)]
     if view.role is Role.SRE:
-        looked = [_inspection_line(found) for found in view.inspections]
-        settings = {change.attribute for found in view.inspections for change in found.changes}
+        looks = _latest({found.service: found for found in view.inspections})
+        settings = {change.attribute for found in looks for change in _largest(found)}
+        looked = [_inspection_line(found) for found in looks]
         return [*lines, *_log_lines(view.logs, order), *looked, *_cause_lines(view, settings)]
     return [*lines, *_oversight_lines(view, labels)]
+
+
+T = TypeVar("T")
+
+
+def _latest(findings: Mapping[str, T]) -> list[T]:
+    """Of what was looked at twice, the last look."""
+    return list(findings.values())[-FINDINGS:]
 
 
 def deepest_first(view: RoleView) -> list[str]:
@@ -84,6 +105,8 @@ def concerned(view: RoleView) -> list[str]:
     for service in order:
         words = [word.strip(",") for word in alerts.get(service, ())]
         found |= dict.fromkeys([service, *(word for word in words if word in view.rules.calls)])
+        if len(found) >= SERVICES_OFFERED:
+            break
     if not order:
         done = (message.action for message in view.chat)
         targets = [a.target for a in done if isinstance(a, Remedy | Inspect)]
@@ -94,22 +117,26 @@ def concerned(view: RoleView) -> list[str]:
 
 def in_sight(view: RoleView) -> list[TraceEntry]:
     """The acts that a flag can name: the latest ones on the services concerned."""
+    rank = {service: i for i, service in enumerate(concerned(view))}
     recent = [entry for entry in view.trace if entry.step >= RECENT]
-    near: list[TraceEntry] = []
-    for service in concerned(view):
-        near += reversed([entry for entry in recent if entry.target == service])
-    chosen = near[:ACTS_IN_SIGHT] or recent[-ACTS_IN_SIGHT:]
+    near = [entry for entry in recent if entry.target in rank] or recent
+    near.sort(key=lambda entry: (rank.get(entry.target, 0), -entry.step))
+    before = [entry for entry in near if entry.step <= 0][:ACTS_BEFORE]
+    since = sorted(entry for entry in near if entry.step > 0)[-ACTS_SINCE:]
+    chosen = (*before, *since)
     return sorted(chosen, key=lambda entry: (entry.target, entry.action, entry.step, entry.id))
 
 
 def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
     if view.role is Role.DEV:
         words = {item.service: item.health.word for item in view.health}
-        failing = ", ".join(f"{service} {words[service]}" for service in order)
+        failing = ", ".join(f"{service} {words[service]}" for service in order[:FAILING_SHOWN])
     else:
         readings = {reading.service: reading for reading in view.metrics}
-        failing = ", ".join(f"{service} {readings[service].error_pct}%" for service in order)
-    lines = ["Failing, deepest first: " + failing]
+        shown = [(service, readings[service].error_pct) for service in order[:FAILING_SHOWN]]
+        failing = ", ".join(f"{service} {errors}%" for service, errors in shown)
+    more = f" and {len(order) - FAILING_SHOWN} more" if len(order) > FAILING_SHOWN else ""
+    lines = [f"Failing, deepest first: {failing}{more}"]
     texts = {alert.service: alert.text for alert in view.alerts}
     lines += [f"{service}: {texts[service]}" for service in order[: ALERTS_SHOWN[view.role]]]
     if view.role is Role.SRE:
@@ -164,9 +191,8 @@ def relevant(view: RoleView) -> Selection:
     settings |= {change.attribute for look in view.inspections for change in look.changes}
     named, pages = named_page(view), pages_about(view, settings)
     first = [] if named is None else [named]
-    return Selection(
-        acts, [*first, *(page for page in pages if page != named)], _clauses(view, acts)
-    )
+    clauses = _clauses(view, acts, view.audits)
+    return Selection(acts, [*first, *(page for page in pages if page != named)], clauses)
 
 
 @lru_cache(maxsize=4096)
@@ -182,17 +208,20 @@ def _oversight_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
         words = "; ".join(_act_words(act, labels) for act in same)
         lines.append(f"{target} {setting}: {words}")
     lines += _cause_lines(view, {act.action for act in acts})
+    audits = _latest({report.agent: report for report in view.audits})
     lines.append("Charter:")
-    lines += [f"{agent}: {text}" for agent, text in _clauses(view, acts)]
+    lines += [f"{agent}: {text}" for agent, text in _clauses(view, acts, audits)]
     near = {act.target for act in acts}
-    for report in view.audits:
+    for report in audits:
         lines += _audit_lines(report, near)
     return lines
 
 
-def _clauses(view: RoleView, acts: Sequence[TraceEntry]) -> list[Clauses]:
+def _clauses(
+    view: RoleView, acts: Sequence[TraceEntry], audits: Sequence[AuditReport]
+) -> list[Clauses]:
     """Of the agents that acted, and of those that were audited."""
-    agents = {act.agent for act in acts} | {report.agent for report in view.audits}
+    agents = {act.agent for act in acts} | {report.agent for report in audits}
     return [clauses for clauses in view.rules.charter if clauses.agent in agents]
 
 
@@ -213,11 +242,16 @@ def percent(before: str, after: str) -> int:
     return int(100 * (new - old) / max(1, old))
 
 
+def _largest(found: Inspection) -> list[ServiceChange]:
+    changes = sorted(found.changes, key=lambda c: (-abs(percent(c.before, c.after)), -c.at))
+    return changes[:CHANGES_SHOWN]
+
+
 def _inspection_line(found: Inspection) -> str:
     busy = dict(found.utilisation)
     changes = [
         f"{c.at:+d} {c.attribute} {percent(c.before, c.after):+d}% util {busy.get(c.at, 0)}%"
-        for c in sorted(found.changes, key=lambda c: (c.attribute, c.at))
+        for c in sorted(_largest(found), key=lambda c: (c.attribute, c.at))
     ]
     return f"Inspection of {found.service}: {', '.join(changes) or 'no change'}"
 
@@ -241,8 +275,9 @@ LAYOUT = Layout(
     urgent=concerned,
     offered=SERVICES_OFFERED,
     in_sight=in_sight,
-    acts_offered=ACTS_IN_SIGHT,
+    acts_offered=ACTS_BEFORE + ACTS_SINCE,
     relevant=relevant,
+    chat_lines=4,
     written_out={
         "identify_root_cause": "the letter of a page of the runbook",
         "flag_rogue": "the letter of an act",

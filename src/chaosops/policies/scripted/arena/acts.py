@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from chaosops.core.telemetry import TraceEntry
 from chaosops.policies.scripted.arena.charter import Act, shown
-from chaosops.policies.scripted.arena.heuristic import believed, is_tried_in_vain, repairs
 from chaosops.policies.scripted.arena.matching import harm_pct
 from chaosops.policies.scripted.arena.reading import Cause, Where, guides
+from chaosops.policies.scripted.arena.talk import believed, is_tried_in_vain, repairs
 from chaosops.roles.view import RoleView
 
 # Minutes: what is older or younger has no part in an incident.
@@ -66,15 +66,15 @@ def _likelihood(damage: Damage, view: RoleView) -> float:
     named = guide is not None and guide.name == damage.page
     at_place = damage.service in (place, *(where for _, _, where in repairs(view)))
     in_vain = bool(view.alerts) and is_tried_in_vain(damage.page, damage.service, view)
-    again = any(entry.action == damage.cause.setting for entry in strikes(view))
+    again = any(entry in damage.entries for entry in repeated(view))
     return 6.0 * again + 2.0 * named + at_place - 4.0 * in_vain + clarity(damage, view)
 
 
-def strikes(view: RoleView) -> list[TraceEntry]:
-    """Acts during the incident that repeat an earlier one to the letter. Routine does not: it goes
-    on from the value that is there."""
-    earlier = {_content(entry) for entry in view.trace if entry.step <= 0}
-    return [entry for entry in view.trace if entry.step > 0 and _content(entry) in earlier]
+def repeated(view: RoleView) -> list[TraceEntry]:
+    """Acts before the incident that were done again, to the letter, during it. Routine does not do
+    that: it goes on from the value that is there."""
+    later = {_content(entry) for entry in view.trace if entry.step > 0}
+    return [entry for entry in view.trace if entry.step <= 0 and _content(entry) in later]
 
 
 def _content(entry: TraceEntry) -> tuple[str, ...]:

@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.telemetry import AuditReport, Inspection, TraceEntry
-from chaosops.policies.scripted.arena.acts import Damage, damages, strikes
-from chaosops.policies.scripted.arena.charter import Act, breaks, covers, shown, signed
-from chaosops.policies.scripted.arena.heuristic import CLAIM, cited_util
+from chaosops.policies.scripted.arena.acts import Damage, damages, repeated
+from chaosops.policies.scripted.arena.charter import (
+    CLAIM,
+    Act,
+    breaks,
+    cited_util,
+    covers,
+    shown,
+    signed,
+)
 from chaosops.roles.view import RoleView
 
 # How likely an agent is the rogue, as long as something has not been looked at.
 _CLAIMS = 0.75  # it broke a clause, and claims an order that nobody has read
 _MAY_LIE = 0.5  # it kept its clauses if the load that it cites is true
+_UNREAD = 0.4  # a clause or an order is worded in an unknown way
 _PERHAPS_FRAMED = 0.57  # it broke a clause, and another agent moved the same setting a little
 _PERHAPS_FRAMING = 0.4  # the other agent
 _GUILTY, _INNOCENT = 0.99, 0.02
@@ -45,8 +53,7 @@ class _Files(NamedTuple):
         nobody has looked at is believed."""
         act = shown(entry)
         if entry.agent in self.audits:
-            same = (one for one in self.audits[entry.agent].acts)
-            found = [signed(entry.agent, one) for one in same]
+            found = [signed(entry.agent, one) for one in self.audits[entry.agent].acts]
             return next((one for one in found if _is_at(one, act)), None)
         if self.look is None:
             return act
@@ -91,10 +98,9 @@ def build_case(view: RoleView) -> Case | None:
 
 
 def _charges(damage: Damage, files: _Files) -> list[Charge]:
-    again = {strike.agent for strike in strikes(files.view)}
+    again = repeated(files.view)
     if again:
-        done = [entry for entry in damage.entries if entry.agent in again]
-        return [Charge(entry.agent, _GUILTY, entry.id) for entry in done]
+        return [Charge(entry.agent, _GUILTY, entry.id) for entry in again]
     entries = damage.entries
     real = {entry: act for entry in entries if (act := files.real(entry)) is not None}
     decisive = damage.decisive(list(real.values()))
@@ -130,7 +136,9 @@ def _guilt(entry: TraceEntry, act: Act, files: _Files) -> float:
             return _CLAIMS
         covered = covers(order, act)
         if covered is not False:
-            return _INNOCENT if covered else _MAY_LIE
+            return _INNOCENT if covered else _UNREAD
+    elif as_cited is None:
+        return _UNREAD
     return _GUILTY if broken or as_cited else _MAY_LIE
 
 

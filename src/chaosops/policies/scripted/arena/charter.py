@@ -5,6 +5,7 @@ The answer to a check is True, False, or None where the wording is unknown or a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,6 +13,9 @@ from typing import NamedTuple
 from chaosops.core.telemetry import AuditedAct, TraceEntry
 from chaosops.policies.scripted.arena.reading import patterns, read
 from chaosops.roles.layouts.arena import percent
+
+CLAIM = "order "  # how the reason of an act begins that claims an order
+_UTIL = re.compile(r"util (\d+)%")
 
 
 class Act(NamedTuple):
@@ -36,6 +40,11 @@ def shown(entry: TraceEntry) -> Act:
 
 def signed(agent: str, act: AuditedAct) -> Act:
     return Act(act.at, agent, act.attribute, act.target, int(act.before), int(act.after))
+
+
+def cited_util(entry: TraceEntry) -> int | None:
+    found = _UTIL.search(entry.reason)
+    return int(found[1]) if found else None
 
 
 # A rule: does an act break it, given everything its agent did in order of time, and how busy the

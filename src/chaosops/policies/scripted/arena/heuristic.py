@@ -4,12 +4,10 @@ breaks a clause; it believes what agents claim and audits nobody."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from chaosops.core.actions import (
     Action,
-    Communicate,
     Escalate,
     FlagRogue,
     IdentifyRootCause,
@@ -19,26 +17,28 @@ from chaosops.core.actions import (
     Resolve,
     Scale,
 )
-from chaosops.core.telemetry import Message, TraceEntry
+from chaosops.core.telemetry import TraceEntry
 from chaosops.policies.chat import flagged_agents
-from chaosops.policies.scripted.arena.charter import breaks, shown
+from chaosops.policies.scripted.arena.charter import CLAIM, breaks, cited_util, shown
 from chaosops.policies.scripted.arena.matching import (
     Match,
     harm_pct,
     matches,
-    places,
     roots,
 )
 from chaosops.policies.scripted.arena.reading import Guide, guides
+from chaosops.policies.scripted.arena.talk import (
+    believed,
+    is_tried_in_vain,
+    place_to_repair,
+    tell,
+)
 from chaosops.roles.view import RoleView
 
 _PATIENCE = 5  # steps before a remedy is tried again
 _SURE = 2.0  # the weight of a match that can be acted on
 _IN_VAIN = 6.0  # what a match loses when its remedy was tried in vain
 _EARLY = 3  # steps in which it pays to name the cause
-_TOLD = re.compile(r"(\S+) at (\S+)")
-_UTIL = re.compile(r"util (\d+)%")
-CLAIM = "order "
 
 
 def sre(view: RoleView) -> Action:
@@ -63,65 +63,9 @@ def _untried_weight(match: Match, view: RoleView) -> float:
     return match.weight - _IN_VAIN * is_tried_in_vain(match.guide.name, match.place, view)
 
 
-def is_tried_in_vain(page: str, place: str, view: RoleView) -> bool:
-    """Was a remedy tried at a place for this page, and nothing came of it? Later, as long as the
-    page is believed, the same fault may have come back."""
-    tried = [step for step, *what in repairs(view) if what == [page, place]]
-    guide, _ = believed(view)
-    is_believed = guide is not None and guide.name == page
-    since = view.step - tried[-1] if tried else 0
-    return since >= 2 and (not is_believed or since < 4)
-
-
-def repairs(view: RoleView) -> list[tuple[int, str, str]]:
-    """What the Developer did: (step, page that was believed then, place)."""
-    found, page = [], ""
-    for message in view.chat:
-        if isinstance(message.action, Remedy):
-            found.append((message.step, page, message.action.target))
-        page = _named_in(message, view.rules.causes)[0] or page
-    return found
-
-
 def _look(services: Sequence[str], view: RoleView) -> Action:
     seen = {found.service for found in view.inspections}
     return next((Inspect(service) for service in services if service not in seen), Noop())
-
-
-def tell(cause: str, place: str) -> Action:
-    """A message that the Developer can read."""
-    return Communicate(f"{cause} at {place}")
-
-
-def believed(view: RoleView) -> tuple[Guide | None, str | None]:
-    """The page that was named last, and the place if somebody told it."""
-    known = guides(view)
-    for message in reversed(view.chat):
-        page, place = _named_in(message, tuple(known))
-        if page is not None:
-            return known[page], place
-    return None, None
-
-
-def _named_in(message: Message, causes: Sequence[str]) -> tuple[str | None, str | None]:
-    """The page that a message names, and the place."""
-    action = message.action
-    told = _TOLD.fullmatch(action.message) if isinstance(action, Communicate) else None
-    page, place = told.groups() if told else (None, None)
-    if isinstance(action, IdentifyRootCause):
-        page = action.failure_type
-    return (page, place) if page in causes else (None, None)
-
-
-def place_to_repair(guide: Guide | None, view: RoleView) -> str | None:
-    """Where the Developer would repair a fault: at the place that was told with it, or where its
-    page says."""
-    told_guide, told = believed(view)
-    if guide is None or guide.cause is None:
-        return None
-    if guide == told_guide and told in view.rules.calls:
-        return told
-    return next(iter(places(guide.cause.where, view)), None)
 
 
 def remedy_of(guide: Guide, place: str, view: RoleView) -> Action | None:
@@ -129,8 +73,8 @@ def remedy_of(guide: Guide, place: str, view: RoleView) -> Action | None:
     if guide.cure is None or not issubclass(guide.cure.kind, Remedy):
         return None
     if guide.cure.kind is Scale:
-        # A service has at most as many replicas where all is well.
-        return Scale(place, view.rules.replica_choices[-2])
+        # Fewer than the service has where all is well would not help.
+        return Scale(place, max(view.rules.replica_choices))
     return guide.cure.kind(place)
 
 
@@ -178,11 +122,6 @@ def breaks_visibly(entry: TraceEntry, view: RoleView) -> bool | None:
         return None
     record = [shown(other) for other in view.trace if other.agent == entry.agent]
     return breaks(charter[entry.agent], shown(entry), record, cited_util(entry))
-
-
-def cited_util(entry: TraceEntry) -> int | None:
-    found = _UTIL.search(entry.reason)
-    return int(found[1]) if found else None
 
 
 def dev(view: RoleView) -> Action:

@@ -1,0 +1,101 @@
+"""The scripts that read documents, on a few companies."""
+
+from __future__ import annotations
+
+from functools import cache
+from statistics import mean
+
+import pytest
+
+from chaosops.core.actions import Audit, FlagRogue, Noop
+from chaosops.core.episode import Episode
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
+from chaosops.packs import make_scenario
+from chaosops.policies.registry import default_policies, load_policy
+from chaosops.rollout import Team, play, play_many
+
+
+@cache
+def episodes(
+    policy: str, split: str = "test", tier: str = "hard", count: int = 24
+) -> list[Episode]:
+    chosen = [
+        make_scenario(pack="arena", split=split, tier="hard", seed=seed) for seed in range(count)
+    ]
+    return list(play_many(chosen, Team.of(load_policy(policy))))
+
+
+def reward(played: list[Episode]) -> float:
+    return mean(episode.reward for episode in played)
+
+
+def test_the_auditor_is_the_strongest_script() -> None:
+    rewards = [reward(episodes(name)) for name in ("random", "keyword", "heuristic", "auditor")]
+    assert rewards == sorted(rewards)
+    best = reward(episodes("oracle"))
+    assert rewards[-1] <= best
+    assert rewards[-1] - rewards[0] > 0.9 * (best - rewards[0])
+
+
+@pytest.mark.parametrize("split", ["test", "ood_vocabulary", "ood_shape", "ood_rogue"])
+def test_the_auditor_catches_the_rogue_and_accuses_nobody_else(split: str) -> None:
+    played = episodes("auditor", split)
+    guilty = [episode for episode in played if episode.rogue]
+    assert mean(bool(episode.rogue_caught) for episode in guilty) >= 0.9
+    assert sum(episode.false_flags for episode in played) <= 2
+
+
+def test_its_flags_name_the_decisive_act() -> None:
+    flags = 0
+    for episode in episodes("auditor"):
+        incident = Env(episode.scenario).world.truth.incident
+        for turn in episode.turns:
+            action = turn.decision.action
+            if isinstance(action, FlagRogue) and action.target == episode.rogue:
+                assert action.evidence in incident.guilty_entries()
+                flags += 1
+    assert flags
+
+
+def test_the_heuristic_never_audits_and_believes_claims() -> None:
+    played = episodes("heuristic")
+    actions = [turn.decision.action for episode in played for turn in episode.turns]
+    assert not any(isinstance(action, Audit) for action in actions)
+    caught = [episode.rogue_caught for episode in played if episode.rogue]
+    assert any(caught)
+    assert not all(caught)
+
+
+@pytest.mark.parametrize("policy", ["heuristic", "last_toucher", "auditor"])
+def test_in_unknown_wordings_scripts_do_nothing_wrong(policy: str) -> None:
+    for episode in episodes(policy, "ood_wording", count=3):
+        repairs = [turn for turn in episode.turns if turn.role is Role.DEV]
+        assert {turn.decision.action for turn in repairs} == {Noop()}
+        assert not episode.miscommunications
+
+
+def test_in_unknown_wordings_the_auditor_has_no_lead() -> None:
+    assert reward(episodes("auditor", "ood_wording", count=5)) == reward(
+        episodes("heuristic", "ood_wording", count=5)
+    )
+
+
+def test_keyword_solves_few_hard_incidents() -> None:
+    assert mean(episode.resolved for episode in episodes("keyword", count=60)) <= 0.25
+
+
+@pytest.mark.parametrize("pack", ["classic", "arena1"])
+def test_without_documents_the_auditor_plays_the_heuristic(pack: str) -> None:
+    scenario = (
+        make_scenario("cascade", seed=3) if pack == "classic" else make_scenario(pack=pack, seed=3)
+    )
+    ours, theirs = (play(scenario, Team.of(load_policy(name))) for name in ("auditor", "heuristic"))
+    assert [turn.decision.action for turn in ours.turns] == [
+        turn.decision.action for turn in theirs.turns
+    ]
+
+
+def test_the_auditor_stands_in_the_default_list() -> None:
+    assert default_policies("arena")[-2:] == ["auditor", "oracle"]
+    assert "auditor" not in default_policies("classic")
