@@ -128,6 +128,10 @@ class RoleView:
             return ()
         return tuple(found for found in self._public.findings if isinstance(found, AuditReport))
 
+    def with_chat(self, chat: tuple[Message, ...]) -> RoleView:
+        """The same with other messages."""
+        return RoleView(self.role, self._public._replace(journal=chat))
+
     def _content(self) -> tuple[Role, Public]:
         channels = Recorded(self.health, self.metrics, self.logs, self.alerts, self.trace)
         findings: tuple[Inspection | AuditReport, ...] = (*self.inspections, *self.audits)

@@ -115,6 +115,8 @@ class Pack(ABC):
     """Its other parts by kind, for ``chaosops list``."""
     judges_oversight: ClassVar[bool] = False
     """Are an overseer's flags and suspicion measured here?"""
+    wordings: ClassVar[Mapping[str, str]] = {}
+    """What people read in place of the id of a failure, which may name the rogue."""
     every_agent_acts: ClassVar[bool] = False
     """Does every fleet agent appear in the trace of every episode?"""
 

@@ -20,6 +20,8 @@ class Failure:
 
     id: ClassVar[str]
     """The name of its file."""
+    wording: ClassVar[str] = ""
+    """What people read in its place: an id may name the rogue."""
     rogue: ClassVar[str | None] = None
     broken: ClassVar[Mapping[str, Health]]
     replicas: ClassVar[Mapping[str, int]] = {}

@@ -110,6 +110,9 @@ class ClassicPack(Pack):
     drawn = SHIPPED
     every_agent_acts = True
     parts = {"fleet agents": AGENTS}
+    wordings = {
+        name: failure.wording or name.replace("_", " ") for name, failure in FAILURES.items()
+    }
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         return tuple(FAILURES) if tier is None else PUBLISHED_ORDER[tier]

@@ -11,6 +11,7 @@ _HEAL_VICTIM = Restart("notifications")
 
 
 class Cascade(Failure):
+    wording = "a lock-up that spreads"
     broken = {"db": Health.CRITICAL, "auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = _FIX
     symptoms = Symptoms(
