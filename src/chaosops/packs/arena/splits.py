@@ -41,7 +41,7 @@ class TierRules(NamedTuple):
 TIERS = {
     Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.7, 0.15, 0.15), 0.3, 1, 16),
     Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.7, 0.15, 0.15), 0.4, 3, 24),
-    Tier.HARD: TierRules((10, 14), (5, 6), 0.65, (0.3, 0.35, 0.35), 0.5, 5, 32),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.5, (0.3, 0.35, 0.35), 0.5, 5, 32),
 }
 
 
