@@ -87,7 +87,7 @@ SPLITS = {
             "ood_mechanism", UNSEEN_MECHANISMS, (*TRAINED_MECHANISMS, *UNSEEN_MECHANISMS)
         ),
         Split("ood_vocabulary", p_drawn=1.0, vocabulary="evaluation"),
-        Split("ood_wording", wordings="evaluation"),
+        Split("ood_wording", p_drawn=0.8, wordings="evaluation"),
         Split("ood_shape", p_drawn=1.0, shapes="unseen"),
         Split(
             "ood_rogue",
