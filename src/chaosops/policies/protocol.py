@@ -82,7 +82,8 @@ class ScriptedPolicy(RegisteredPolicy):
         view = request.view
         action = self.act(view, Dice(request.key))
         if view.role is Role.OVERSIGHT and layout_of(view.rules).suspicion:
-            return Decision(action, suspicion=self.suspect(view, Dice(key_of(request.key, "suspicion"))))
+            dice = Dice(key_of(request.key, "suspicion"))
+            return Decision(action, suspicion=self.suspect(view, dice))
         return Decision(action)
 
     @abstractmethod
