@@ -1,4 +1,4 @@
-"""What to play, as frozen data. An episode depends on nothing else but its decisions."""
+"""What to play, as frozen data. A scenario and the decisions determine an episode."""
 
 from __future__ import annotations
 

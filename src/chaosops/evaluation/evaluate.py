@@ -30,11 +30,11 @@ def evaluate(
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
     All are loaded before anything is played. Episodes in the journal are not played again."""
     if len(set(policies)) != len(policies):
-        raise BadInput(f"each policy can be evaluated once, got {', '.join(policies)}")
+        raise BadInput(f"name each policy once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
     if len(set(scenarios)) != len(scenarios):
-        raise BadInput("a scenario is in the list more than once; name each of them once")
+        raise BadInput("a scenario is listed more than once; name each of them once")
     loaded = {name: load_team(name) for name in policies}
     job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}

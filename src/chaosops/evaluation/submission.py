@@ -74,7 +74,7 @@ class Submission:
     def scenarios(self, secret: Secret) -> list[Scenario]:
         """The scenarios with their hidden seeds, in order."""
         if secret.commitment != self.commitment:
-            raise BadInput(f"submission {self.name} was opened with another secret")
+            raise BadInput(f"submission {self.name} was opened with another secret; use that one")
         return [
             hidden_scenario(secret, self.series, self.split, tier, seed, self.version)
             for tier in self.tiers

@@ -196,8 +196,8 @@ def _replay_all(
 def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:
     present = present_packs(scenarios)
     return [
-        f"pack {name} was {shown(was)}, this is {present[name]['hash']}: what does not replay may "
-        "be due to that"
+        f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
+        f"{present[name]['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()
         if name in present and present[name]["hash"] != was
     ]

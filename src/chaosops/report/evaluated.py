@@ -69,7 +69,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
 
 
 def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ValueError if something that a card quotes is missing or cannot be written."""
+    """Raise an error if something that a card quotes is missing or cannot be written."""
     texts = [manifest["command"], manifest["version"], manifest["commit"] or ""]
     texts += [pack[name] for pack in manifest["packs"].values() for name in ("version", "hash")]
     texts += manifest.get("splits") or []

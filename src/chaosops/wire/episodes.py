@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import to_wire
+from chaosops.core.actions import TURN_FIELDS, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, ChaosOpsError
@@ -26,14 +26,6 @@ TOLERANCE = 1e-6
 
 # Computed from the turns. The debrief and the results list them in this order.
 _COUNTS = ("wrong_fixes", "false_flags", "unknown_flags", "miscommunications")
-
-# The fields of a turn in JSON, beside those of its action.
-_TURN_FIELDS = frozenset(
-    {
-        *("step", "role", "suspicion", "events", "reward", "rubrics"),
-        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
-    }
-)
 
 
 class Problem(NamedTuple):
@@ -106,7 +98,7 @@ def decision_of_turn(turn: object) -> dict[str, Any]:
     """The recorded decision in the JSON form of a turn."""
     if not isinstance(turn, dict):
         raise BadInput("expected an object")
-    decision = {"action": {name: turn[name] for name in turn if name not in _TURN_FIELDS}}
+    decision = {"action": {name: turn[name] for name in turn if name not in TURN_FIELDS}}
     if "suspicion" in turn:
         decision["suspicion"] = turn["suspicion"]
     if "reply" in turn or "prompt_sha256" in turn:

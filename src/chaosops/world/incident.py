@@ -106,7 +106,8 @@ class Pack(ABC):
     default_failure: ClassVar[str] = ""
     """Played if none is named. A pack has either failures or splits."""
     drawn: ClassVar[tuple[str, ...]] = ()
-    """The failures that a draw may pick. Those added later are not among them."""
+    """The failures that a draw may pick; a pack with failures needs some. Those added later are
+    not among them."""
     splits: ClassVar[tuple[str, ...]] = ()
     default_split: ClassVar[str] = ""
     training_split: ClassVar[str] = ""
@@ -137,7 +138,7 @@ class Pack(ABC):
         return []
 
     def twin_of(self, episode: Episode) -> Twin | None:
-        """The exact counterfactual, or None where the pack counts no requests."""
+        """The exact counterfactual, or None if the pack counts no requests."""
         return None
 
     def content_hash(self) -> str:

@@ -28,7 +28,7 @@ def execute(
     """
     Args:
         role: your role
-        policy: who plays the others
+        policy: policy of the other roles
     """
     partners = load_policy(policy)
     scenario = options.chosen()

@@ -38,7 +38,7 @@ def execute(
     Args:
         json: print the whole episode as JSON
         prompts: print what each role was shown
-        record: save it for chaosops replay
+        record: save the episode for chaosops replay
     """
     scenario = options.chosen()
     if record:
@@ -51,11 +51,12 @@ def execute(
         progress.update(policy, 0, scenario.limit)
         for _ in watch([rollout]):
             progress.update(policy, rollout.episode.steps, scenario.limit)
+    written = json or record is not None  # commit and hash take time; a transcript shows neither
     manifest = {
         "command": command_line,
         "version": VERSION,
-        "commit": source_commit() if json or record else None,
-        "pack_hash": load_pack(scenario.pack).content_hash(),
+        "commit": source_commit() if written else None,
+        "pack_hash": load_pack(scenario.pack).content_hash() if written else None,
         "policy_status": team.status(),
     }
     if record:

@@ -41,12 +41,13 @@ def open(
 ) -> None:
     """
     Args:
-        name: of the results
-        seeds: episodes a tier
+        name: name of the submission and its results
+        tiers: tiers to play
+        seeds: episodes for each tier
         seed_start: the first seed
         series: submissions of one series play the same episodes
-        roles: that the submission plays, or all
-        partners: who plays the others
+        roles: roles that the submission plays, or all
+        partners: policy of the other roles
     """
     secret = read_secret(secret_file)
     token = submission.new_token()
@@ -70,8 +71,7 @@ def open(
     episodes = len(plan.tiers) * seeds
     lines = [
         f"{episodes} episodes, each once; results come to {place}",
-        f"token {token}",
-        "give the token to the player; it is not stored here",
+        f"token {token}\ngive the token to the player; it is not stored here",
     ]
     opened = {"token": token, "episodes": episodes, "results": str(place)}
     print_result(opened, lines, as_json=json)

@@ -61,7 +61,7 @@ export class Setup {
     this.#show();
   }
 
-  /** What an address leaves out has its default; a split names its pack. */
+  /** Values that an address leaves out get their defaults. A split names its pack. */
   complete(asked) {
     const { scenario, split, right, ...others } = defaultsOf(this.catalogue, asked.mode);
     const home = this.catalogue.packs.find((known) => known.splits.includes(asked.split));
@@ -122,7 +122,7 @@ function offer(field, values, words = {}) {
   if (values.includes(value)) field.value = value;
 }
 
-/** A player who chose the incident by its name has nothing to find out. */
+/** A player who named the incident would have nothing to find out. */
 export function defaultsOf({ defaults }, mode) {
   return mode === "seat" ? { ...defaults, scenario: MYSTERY } : defaults;
 }

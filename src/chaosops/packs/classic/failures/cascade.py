@@ -1,4 +1,4 @@
-"""A database lock-up with everything queued behind it: the wrong fix tips notifications over."""
+"""A database lock-up blocks its callers. A wrong fix makes notifications fail too."""
 
 from chaosops.core.actions import Action, Noop, Resolve, Restart, Rollback
 from chaosops.core.vocabulary import Health, Role
