@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from chaosops.core.dice import STRIDE, key_of
+from chaosops.core.dice import key_of
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
 from chaosops.rubrics import CompositeRubric, standard
 
@@ -100,13 +100,14 @@ class Rollout:
 
 
 def policy_key(scenario: Scenario) -> int:
-    """The seed of a policy's draws in this episode; the step is added."""
+    """The seed of a policy's draws in this episode. ``request_key`` adds the step."""
     return key_of("policy", scenario.seed)
 
 
 def decision_request(env: Env, policy: Policy, key: int) -> DecisionRequest:
     view = env.view
-    return DecisionRequest(view, key + view.step * STRIDE, env.world if policy.sees_truth else None)
+    world = env.world if policy.sees_truth else None
+    return DecisionRequest(view, request_key(key, view.step), world)
 
 
 def advance(rollouts: Sequence[Rollout]) -> list[Turn]:

@@ -157,9 +157,17 @@ ChaosOps {manifest["version"]}, commit {manifest["commit"] or "unknown"}, pack {
 {manifest["episodes_per_policy"]} episodes per policy. Intervals: 95 % of the mean reward; n/a \
 with fewer than 10 episodes, or where all rewards are equal. Steps to resolution: over solved \
 episodes.
-
+{_remade(manifest)}
 {told}{markdown_table(results.summary(metrics), metrics)}
 {models}"""
+
+
+def _remade(manifest: Mapping[str, Any]) -> str:
+    """Policies that were played again later than the rest."""
+    return "".join(
+        f"\nPlayed anew at commit {each['commit']}: {', '.join(each['policies'])}. {each['why']}\n"
+        for each in manifest.get("remade", [])
+    )
 
 
 def oversight_report(judgement: Judgement) -> str:

@@ -173,7 +173,8 @@ def _manifest(manifest: Mapping[str, Any], labels: Mapping[str, str]) -> dict[st
         "version": manifest["version"],
         "commit": manifest["commit"],
         "packs": [
-            f"{name} {of['version']} ({of['hash']})" for name, of in manifest["packs"].items()
+            f"{name}, version {of['version']} ({of['hash']})"
+            for name, of in manifest["packs"].items()
         ],
         "splits": manifest["splits"],
         "tiers": [tier.value for tier in Tier if tier.value in manifest["tiers"]],
