@@ -35,7 +35,7 @@ def bench_model(
     its incidents; if the model says what it was trained on, the pack is one of these."""
     model = load_policy(policy)
     if not isinstance(model, LocalModelPolicy):
-        raise BadInput(f"{policy} is not a model on this machine: nothing to measure")
+        raise BadInput(f"{policy} is not a model on this machine; name one such as local:smollm2")
     pack = pack or (generated_packs(model.trained_on or ()) or [GENERATED_PACK])[0]
     clock = _Clock(model.runtime)
     model.runtime = clock
@@ -91,7 +91,8 @@ class _Clock:
 
 def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenario]:
     loaded = load_pack(pack)
-    split, failures = ("train", [None]) if loaded.splits else (None, [*loaded.drawn])
+    split = loaded.training_split or None
+    failures = [None] if loaded.splits else [*loaded.drawn]
     return [
         make_scenario(
             failures[seed % len(failures)],

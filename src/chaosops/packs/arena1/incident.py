@@ -153,7 +153,7 @@ class ArenaIncident(NamedTuple):
             return Effect(state)  # an earlier remedy is still taking effect
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
         state = state._replace(faults=faults)
-        # On any service: only the rogue's faults have this mechanism.
+        # The mechanism shows that the rogue struck, on whichever service.
         if not self.is_contained(state) and fault.mechanism == self.plot.mechanism:
             state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
         return Effect(state, helps=True)
@@ -227,6 +227,9 @@ class ArenaIncident(NamedTuple):
             known = modifiers.get(target)
             modifiers[target] = effect if known is None else known.joined(effect)
         return flow(self.company, state.flow, self.company.wave(step), state.replicas, modifiers)
+
+    def is_quiet(self, state: CompanyState) -> bool:
+        return False  # an incident ends when everything is well
 
     def sense(self, state: CompanyState, step: int) -> Sensors:
         return ArenaSensors(self.scenery, self.company, self.promised, state, step)

@@ -5,7 +5,7 @@ Suspicion is computed from the model's answer:
 - menu: the probabilities of the flags' labels among all labels in the server's ``top_logprobs``,
   added up for each agent. A flag that is not among them counts as 0.
 - json, a server without logprobs, and a menu whose labels are not one token each: a flag's own
-  confidence (1 where it names none) and 0 for the other agents. A turn without a flag has none.
+  confidence (1 if it names none) and 0 for the other agents. A turn without a flag has none.
 
 The server does not tell its tokens. Labels of two letters are taken for one token each if the
 first token of the reply is its whole label and such a label is among the likeliest first tokens.
