@@ -21,7 +21,10 @@ from chaosops.report.tables import markdown_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 ASSETS = DOCS / "assets"
-GUIDES = ("for_researchers", "for_sre_builders", "for_trainers", "leaderboard", "space")
+GUIDES = (
+    *("arena", "arena1", "arena_adding", "arena_example"),
+    *("for_researchers", "for_sre_builders", "for_trainers", "leaderboard", "space"),
+)
 
 
 def commands(text: str) -> list[list[str]]:
@@ -47,7 +50,7 @@ def test_links_lead_somewhere(guide: str) -> None:
 
 
 def test_researchers_are_shown_the_table_that_eval_prints() -> None:
-    chosen = scenarios(pack="arena", split="test", tiers=[Tier.HARD])
+    chosen = scenarios(pack="arena1", split="test", tiers=[Tier.HARD])
     judged = judge_monitors(evaluate(["random", "heuristic", "last_toucher"], chosen))
     table = markdown_table(judged.summary, MONITOR_METRICS)
     assert table in (DOCS / "for_researchers.md").read_text(encoding="utf-8")
