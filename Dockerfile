@@ -1,13 +1,13 @@
 # The server with the page for people, as `chaosops serve` starts it.
 #
-# python:3.12-slim, that is 3.12.14-slim-trixie, by its digest. The digest was not asked from a
-# registry here: it is taken from the public record, where many repositories pin this image by it
-# for both amd64 and arm64. A digest that is none fails the build. To renew it:
+# python:3.12-slim, that is 3.12.14-slim-trixie, by its digest. The digest was taken from public
+# repositories that pin this image for amd64 and arm64, not from a registry. A wrong digest fails
+# the build. To update it:
 #   docker buildx imagetools inspect python:3.12-slim
 ARG BASE=python:3.12-slim@sha256:78387bc3881b8273120a12ebe6c1ab22b018ccc2c9adf565ae1ac9b536e184ea
 FROM ${BASE}
 
-# llama.cpp computes with it. Debian as it was when the base was made, signed as ever.
+# llama.cpp needs libgomp1. It comes from the signed Debian snapshot of the day of the base image.
 ARG DEBIAN_SNAPSHOT=20260824T000000Z
 RUN sed -i -E "s#^URIs: .*/(debian|debian-security)/?\$#URIs: http://snapshot.debian.org/archive/\\1/${DEBIAN_SNAPSHOT}#" \
         /etc/apt/sources.list.d/debian.sources \
@@ -20,14 +20,14 @@ WORKDIR /app
 COPY scripts/uv.txt ./scripts/uv.txt
 RUN pip install --no-cache-dir --require-hashes --no-deps -r scripts/uv.txt
 COPY pyproject.toml uv.lock README.md LICENSE ./
-# What the lock file says, by its hashes; also what builds the package, and pip, which fetches the
+# Install what the lock file lists, by its hashes, with the build tools and pip, which fetches the
 # model.
 RUN uv sync --frozen --no-cache --no-install-project --no-default-groups \
         --group image --extra server --extra local
 COPY src ./src
 COPY scripts ./scripts
 COPY server ./server
-# OpenEnv's tools read here which release is meant. It is installed by now: nothing is fetched.
+# OpenEnv's tools read its release from this line. It is installed already, so nothing is fetched.
 RUN uv pip install --offline --no-deps --no-build-isolation . "openenv==0.10.0"
 ENV PATH="/app/.venv/bin:$PATH"
 

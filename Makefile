@@ -8,8 +8,10 @@ TESTABLE := $(VENV)/.testable
 # The CPU build of torch serves the tests; name another with TORCH=...
 TORCH ?= torch==2.13.0
 # The tests that fail first when something is wrong.
-QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/golden tests/extending \
+QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/golden \
 	tests/test_env.py tests/test_rollout.py tests/policies/test_policies.py
+# Each worker takes tests that stand together, so that what they share is made once.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: setup demo test quick check hooks docs dist audit sbom bench clean
@@ -49,13 +51,13 @@ audit: $(TESTABLE)
 sbom: $(TESTABLE)
 	$(BIN)/python scripts/supply_chain.py sbom --out sbom.cdx.json
 
-# In less than a minute: the checks, and the tests of the world, the roles and the rewards.
+# In about a minute: the checks, and the tests of the world, the roles and the rewards.
 quick: check
-	$(BIN)/pytest -n auto -q $(QUICK)
+	$(PYTEST) -q $(QUICK)
 
 test: check audit
 	@$(BIN)/python -m tests.browser
-	$(BIN)/pytest -n auto --durations=10
+	$(PYTEST) --durations=10
 
 # The same checks before every commit.
 hooks: $(TESTABLE)

@@ -18,23 +18,36 @@ import json
 import random
 import re
 import time
+from multiprocessing import Pool
 from typing import Any
 
 QUESTION = "\nRogue (0 none, else number in Agents):"
 MOST_AGENTS = 6
+PART = 250  # companies that a process makes at once
 
 
 def make(path: str, train: int, test: int) -> None:
+    parts = [
+        (split, start, min(PART, count - start))
+        for split, count in (("train", train), ("test", test))
+        for start in range(0, count, PART)
+    ]
+    with gzip.open(path, "wt") as file, Pool() as pool:
+        for rows in pool.imap(_rows, parts):
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def _rows(part: tuple[str, int, int]) -> list[dict[str, Any]]:
     from chaosops.core.vocabulary import Tier
     from chaosops.evaluation.leaks import samples
 
-    with gzip.open(path, "wt") as file:
-        for split, count in (("train", train), ("test", test)):
-            for sample in samples(split, Tier.HARD, count):
-                label = 0 if sample.rogue is None else 1 + sample.agents.index(sample.rogue)
-                row = {"split": split, "label": label, "agents": len(sample.agents)}
-                texts = {"text": _asked(sample.prompt), "swapped": _asked(sample.swapped)}
-                file.write(json.dumps({**row, **texts}) + "\n")
+    split, start, count = part
+    rows = []
+    for sample in samples(split, Tier.HARD, count, start):
+        label = 0 if sample.rogue is None else 1 + sample.agents.index(sample.rogue)
+        row = {"split": split, "label": label, "agents": len(sample.agents)}
+        rows.append({**row, "text": _asked(sample.prompt), "swapped": _asked(sample.swapped)})
+    return rows
 
 
 def _asked(prompt: str) -> str:

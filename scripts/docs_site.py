@@ -22,6 +22,7 @@ OUTSIDE = {
     "changelog.md": "CHANGELOG.md",
     "experiments.md": "experiments/LOG.md",
     "model_card.md": "src/chaosops/trained/README.md",
+    "learning_curve.png": "src/chaosops/trained/training/oversight_second/learning_curve.png",
 }
 PAGES = {source: page for page, source in OUTSIDE.items()}
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -31,6 +32,9 @@ LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 
 def on_files(files: Files, config: Any) -> Files:
     for page, source in OUTSIDE.items():
+        if not page.endswith(".md"):
+            files.append(File.generated(config, page, abs_src_path=str(ROOT / source)))
+            continue
         text = FRONT_MATTER.sub("", (ROOT / source).read_text(encoding="utf-8"))
         files.append(File.generated(config, page, content=site_links(text, source)))
     return files

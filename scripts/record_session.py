@@ -1,4 +1,4 @@
-"""Record ``chaosops watch`` in a real terminal, and draw its decisive frame.
+"""Record ``chaosops watch`` in a real terminal, and draw the frame of the trained team's flag.
 
     python scripts/record_session.py
 
@@ -34,15 +34,14 @@ from chaosops.terminal.screen import Room, draw
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
 SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 42
-TEAMS = ("random", "trained")
 COLUMNS, ROWS = 150, 37  # the least width for two teams side by side
-STILL_COLUMNS = 136  # narrower, because a page shows a picture at a smaller size
-LONGEST_PAUSE_S = 2.5  # loading a model is skipped
+STILL_COLUMNS = 100  # one team: a page shows pictures small
+LONGEST_PAUSE_S = 2.5  # nobody wants to watch a model being loaded
 LAST_LOOK_S = 4.0
 AT_ONCE_S = 0.05
 PROMPT = "\x1b[1;32m$\x1b[0m "
-# Codes of styles that make a blank visible: underlined, reversed, coloured background.
-VISIBLE_BLANKS = {"4", "7", *map(str, range(40, 49)), *map(str, range(100, 108))}
+# How rich removes the screen before it draws the next one: line by line upwards.
+CLEARED = re.compile(r"\r\x1b\[2K((?:\x1b\[1A\x1b\[2K)+)")
 
 Output = tuple[float, str]
 
@@ -60,14 +59,15 @@ def main() -> None:
         print(f"{path}: {path.stat().st_size / 1000:.0f} kB")
 
 
-def watch_words() -> list[str]:
+def watch_words(*teams: str) -> list[str]:
     incident = ["--scenario", SCENARIO, "--tier", TIER, "--seed", str(SEED)]
-    return ["watch", *incident, "--policy", TEAMS[0], "--versus", TEAMS[1]]
+    return ["watch", *incident, *teams]
 
 
 def write_cast(path: Path) -> Path:
     """Header, then one line for each piece of output: [seconds, "o", text]."""
-    shown = "chaosops " + " ".join(watch_words())
+    words = watch_words("--policy", "random", "--versus", "trained")
+    shown = "chaosops " + " ".join(words)
     header = {
         "version": 2,
         "width": COLUMNS,
@@ -76,8 +76,8 @@ def write_cast(path: Path) -> Path:
         "env": {"TERM": "xterm-256color", "SHELL": "/bin/sh"},
     }
     typed: list[Output] = [(0.0, PROMPT), *((0.025, letter) for letter in shown), (0.3, "\r\n")]
-    played = _screens(_played([sys.executable, "-m", "chaosops", *watch_words()]))
-    pieces = [(min(pause, LONGEST_PAUSE_S), _with_jumps(text)) for pause, text in played]
+    played = _screens(_played([sys.executable, "-m", "chaosops", *words]))
+    pieces = [(min(pause, LONGEST_PAUSE_S), text) for pause, text in _changed_lines(played)]
     clock = 0.0
     lines = [json.dumps(header, ensure_ascii=False)]
     for pause, text in [*typed, *pieces, (0.1, PROMPT), (LAST_LOOK_S, "")]:
@@ -101,7 +101,7 @@ def _played(command: list[str]) -> Iterator[Output]:
     while True:
         try:
             data = os.read(ours, 1 << 16)
-        except OSError:  # Linux reports so that the other end was closed
+        except OSError:  # Linux raises this when the other end is closed
             data = b""
         if not data:
             break
@@ -114,7 +114,7 @@ def _played(command: list[str]) -> Iterator[Output]:
 
 
 def _screens(pieces: Iterable[Output]) -> Iterator[Output]:
-    """Join the pieces of a screen, which arrives in several reads without a pause."""
+    """A screen arrives in several reads. Reads without a pause between them are one screen."""
     waiting: Output | None = None
     for pause, text in pieces:
         if waiting is None:
@@ -128,30 +128,29 @@ def _screens(pieces: Iterable[Output]) -> Iterator[Output]:
         yield waiting
 
 
-def _with_jumps(text: str) -> str:
-    """Replace long runs of invisible blanks by cursor jumps, which saves a fifth. The screen is
-    cleared before it is drawn again, so the result looks the same."""
-    empty = True
-
-    def shorten(found: re.Match[str]) -> str:
-        nonlocal empty
-        if found[1] is None:
-            return f"\x1b[{len(found[0])}C" if empty else found[0]
-        empty = not VISIBLE_BLANKS & set(found[1].split(";"))
-        return found[0]
-
-    return re.sub(r"\x1b\[([0-9;]*)m| {12,}", shorten, text)
+def _changed_lines(screens: Iterable[Output]) -> Iterator[Output]:
+    """Lines that did not change are not drawn again: the same screens in half the bytes."""
+    before: list[str] = []
+    for pause, text in screens:
+        cleared = CLEARED.match(text)
+        lines = text[cleared.end() if cleared else 0 :].split("\r\n")
+        if cleared and len(lines) == len(before):
+            pairs = zip(before, lines, strict=True)
+            drawn = ["" if old == new else f"\x1b[2K{new}" for old, new in pairs]
+            text = f"\r\x1b[{cleared[1].count('A')}A" + "\r\n".join(drawn)
+        before = lines
+        yield pause, text
 
 
 def write_still(path: Path) -> Path:
-    """The frame in which both teams flag somebody: one an innocent, the other the rogue."""
+    """The frame in which the trained team flags the rogue."""
     scenario = make_scenario(SCENARIO, tier=TIER, seed=SEED)
-    rollouts = [Rollout(Env(scenario), load_team(name)) for name in TEAMS]
-    for frames in film(rollouts):
-        if all(frame.flag_now for frame in frames):
+    for frames in film([Rollout(Env(scenario), load_team("trained"))]):
+        flag = frames[0].flag_now
+        if flag is not None and flag.caught:
             break
     else:
-        raise SystemExit("on this seed the two teams never flag on the same turn; choose another")
+        raise SystemExit("on this seed the trained team does not catch the rogue; choose another")
     with open(os.devnull, "w", encoding="utf-8") as nowhere:
         console = Console(
             record=True,
@@ -162,7 +161,9 @@ def write_still(path: Path) -> Path:
         )
         console.print(draw(frames, Room.for_height(ROWS)))
         drawing = console.export_svg(
-            title="chaosops " + " ".join(watch_words()), theme=THEME, code_format=SVG
+            title="chaosops " + " ".join(watch_words("--policy", "trained")),
+            theme=THEME,
+            code_format=SVG,
         )
     path.write_text(drawing, encoding="utf-8")
     return path

@@ -6,15 +6,18 @@ Debian's chromium is installed where apt and root are at hand, playwright's own 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 LOG = Path(".venv/browser.log")
 MINUTES = 10
+_ERROR = re.compile(r"^(?:E|Error): (.+)", re.MULTILINE)  # of apt-get and of playwright
 REASON = "no browser; install one with: python -m tests.browser"
 
 
@@ -24,6 +27,10 @@ def find_browser() -> str | None:
     for name in NAMES:
         if path := shutil.which(name):
             return path
+    return _of_playwright()
+
+
+def _of_playwright() -> str | None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -32,29 +39,45 @@ def find_browser() -> str | None:
 
 
 def install_browser() -> str | None:
-    """The first way that works; what each printed goes to the log."""
-    ways = [[sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"]]
-    if not _is_root():
-        ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
-    elif shutil.which("apt-get"):
-        ways.insert(0, ["apt-get", "install", "--yes", "chromium"])
-        ways.insert(0, ["apt-get", "update"])
+    """The first way that works. The log holds what each of them printed."""
     LOG.parent.mkdir(exist_ok=True)
     with LOG.open("w", encoding="utf-8") as log:
-        for way in ways:
+        for way in _ways():
             print("browser:", " ".join(way), flush=True)
-            try:
-                subprocess.run(way, stdout=log, stderr=log, timeout=60 * MINUTES, check=False)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                print(error, file=log)
+            told = _run(way)
+            log.write(told)
             find_browser.cache_clear()
             if found := find_browser():
                 return found
+            if error := _ERROR.search(told):
+                print("browser:   failed:", error[1])
     return None
 
 
-def _is_root() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0
+def _ways() -> Iterator[list[str]]:
+    install = [sys.executable, "-m", "playwright", "install", "chromium"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        if shutil.which("apt-get"):
+            yield ["apt-get", "update"]
+            yield ["apt-get", "install", "--yes", "chromium"]
+        yield [*install, "--with-deps"]
+    yield install
+
+
+def _run(way: list[str]) -> str:
+    try:
+        done = subprocess.run(
+            way,
+            env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=60 * MINUTES,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"Error: {error}\n"
+    return done.stdout.decode(errors="replace")
 
 
 def main() -> None:

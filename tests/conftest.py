@@ -46,6 +46,13 @@ class Outcome(NamedTuple):
     out: str
     err: str
 
+    @property
+    def refusal(self) -> str:
+        """What a refused command says: one line, and nothing else."""
+        assert (self.code, self.out) == (2, ""), self
+        assert self.err.count("\n") == 1, self.err
+        return self.err
+
 
 @pytest.fixture
 def data() -> Path:

@@ -55,8 +55,8 @@ def test_it_runs_from_top_to_bottom(
     NotebookClient(notebook, timeout=300, kernel_name="python3", resources=where).execute()
     said = {cell.id: _outputs(cell) for cell in notebook.cells if cell.cell_type == "code"}
     assert re.search(r"flag_rogue autoscaler +\+46\.0 +ROGUE CAUGHT", said["classic"])
-    assert "trained: it was autoscaler_cost_cut: resolved in 3 steps" in said["classic"]
-    assert "random: it was autoscaler_cost_cut: NOT resolved" in said["classic"]
+    assert "trained: it was too little capacity: resolved in 3 steps" in said["classic"]
+    assert "random: it was too little capacity: NOT resolved" in said["classic"]
     assert "4 -&gt; 1" in said["evidence"] or "4 → 1" in said["evidence"]
     assert "= flag_rogue autoscaler" in said["evidence"]
     assert "trained: it was" in said["arena"]

@@ -67,16 +67,22 @@ def test_the_source_archive_holds_what_is_tested(dist: Path) -> None:
     assert {"pyproject.toml", "README.md", "LICENSE", "tests/conftest.py", "Makefile"} <= names
 
 
-def test_the_wheel_works_outside_the_repository(installed: Path, tmp_path: Path) -> None:
+def test_the_demo_of_the_wheel_runs_anywhere(installed: Path, tmp_path: Path) -> None:
     def python(*words: str) -> str:
         return run("-P", *words, cwd=tmp_path, PYTHONPATH=str(installed)).stdout
 
     where = python("-c", "import chaosops; print(chaosops.__file__)")
     assert Path(where.strip()).is_relative_to(installed)
     assert VERSION in python("-m", "chaosops", "--version")
-    shown = python("-m", "chaosops", "demo")
+    shown = python("-m", "chaosops", "demo", "--out", "demo")
     assert "random against trained" in shown
-    assert "\n| trained" in shown
+    assert "trained is smollm2 with adapter sha256:" in shown
+    assert "3 replies" in shown
+    assert shown.index("ROGUE CAUGHT") < shown.index("| policy") < shown.index("rogue_vs_mttr.png")
+    assert shown.index("\n| oracle") < shown.index("\n| trained") < shown.index("that ships")
+    assert "| trained" not in (tmp_path / "demo/table.md").read_text()
+    assert "flag_rogue autoscaler" in (tmp_path / "demo/trained_episode.html").read_text()
+    assert (tmp_path / "demo/comparison_curve.png").exists()
 
 
 def test_links_and_examples_are_rewritten_for_the_site(tmp_path: Path) -> None:

@@ -63,7 +63,8 @@ class Env:
     @property
     def view(self) -> RoleView:
         """What the role on turn sees."""
-        return project(self.world.public, self.role)
+        public = self.world.public
+        return project(public, role_on_turn(public.step))
 
     @property
     def over(self) -> bool:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from chaosops.core.decision import Decision
-from chaosops.core.dice import STRIDE, key_of
+from chaosops.core.dice import key_of
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
 from chaosops.rubrics import CompositeRubric, standard
 
@@ -71,7 +70,7 @@ def _named(text: str) -> dict[str, str]:
         if role not in (*Role, "others"):
             raise UnknownName("role", role, [*Role, "others"])
         if role in named:
-            raise BadInput(f"team {text!r} names {role} twice")
+            raise BadInput(f"team {text!r} names {role} twice; name it once")
         named[role] = policy
     missing = [role for role in Role if role not in named]
     if missing and "others" not in named:
@@ -101,13 +100,14 @@ class Rollout:
 
 
 def policy_key(scenario: Scenario) -> int:
-    """The seed of a policy's draws in this episode; the step is added."""
+    """The seed of a policy's draws in this episode. ``request_key`` adds the step."""
     return key_of("policy", scenario.seed)
 
 
 def decision_request(env: Env, policy: Policy, key: int) -> DecisionRequest:
     view = env.view
-    return DecisionRequest(view, key + view.step * STRIDE, env.world if policy.sees_truth else None)
+    world = env.world if policy.sees_truth else None
+    return DecisionRequest(view, request_key(key, view.step), world)
 
 
 def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
@@ -125,16 +125,17 @@ def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
     for policy, places in waiting.items():
         decisions = policy.decide([requests[i] for i in places])
         for i, decision in zip(places, decisions, strict=True):
-            _require_probabilities(policy, decision)
+            if decision.suspicion:
+                _require_probabilities(policy, decision.suspicion)
             rollout = rollouts[i]
             turn = turns[i] = rollout.env.play(decision)
             rollout.episode.turns.append(turn)
     return [turn for turn in turns if turn is not None]
 
 
-def _require_probabilities(policy: Policy, decision: Decision) -> None:
+def _require_probabilities(policy: Policy, suspicion: Mapping[str, float]) -> None:
     """Checked on every turn, so that the error does not come after the last episode."""
-    for agent, value in (decision.suspicion or {}).items():
+    for agent, value in suspicion.items():
         if not 0 <= value <= 1:
             raise BadInput(
                 f"policy {policy.name} gave a suspicion of {value} for {agent!r:.60}; "

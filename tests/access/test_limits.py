@@ -49,7 +49,7 @@ def test_a_rate_lets_a_burst_through_and_then_so_many_a_second() -> None:
         return True
 
     assert sum(let_in("a") for _ in range(50)) == 20
-    assert let_in("b"), "everybody has a rate of his own"
+    assert let_in("b"), "every client has a rate of its own"
     now[0] += 1.0
     assert sum(let_in("a") for _ in range(50)) == 10
     now[0] += 100.0

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from chaosops.cli.commands import COMMANDS
+from chaosops.packs import PACKS, load_pack
+from chaosops.policies.registry import registered
 from tests.conftest import Outcome
 
 Cli = Callable[..., Outcome]
@@ -28,6 +30,8 @@ Cli = Callable[..., Outcome]
             ["run", "--scenario", "db_deadlok"],
             "did you mean 'db_deadlock'? allowed: autoscaler_cost",
         ),
+        (["run", "--scenario", ""], "unknown scenario ''; allowed: autoscaler_cost"),
+        (["run", "--policy", "trained+thread=2"], "unknown option 'thread'; did you mean"),
         (["run", "--policy", "orcale"], "did you mean 'oracle'? allowed: random, keyword"),
         (["run", "--tier", "brutal"], "allowed: easy, medium, hard"),
         (["run", "--pack", "arenas"], "unknown pack 'arenas'"),
@@ -46,7 +50,7 @@ Cli = Callable[..., Outcome]
         (["eval", "--pack", "arena", "--split", "tset"], "did you mean 'test'"),
         (["eval", "--pack", "arena", "--matrix", "published"], "of the classic pack"),
         (["eval", "--pack", "classic", "--split", "test"], "pack classic has no splits"),
-        (["run", "--pack", "arena", "--scenario", "cascade"], "name a split, no failure"),
+        (["run", "--pack", "arena", "--scenario", "cascade"], "has splits instead of failures"),
         (["run", "--pack", "arena", "--policy", "optimal"], "too large for exact search"),
         (["arena", "show", "--split", "trian"], "did you mean 'train'"),
         (["arena", "show", "--seed", "-4"], "whole number from 0"),
@@ -74,12 +78,7 @@ Cli = Callable[..., Outcome]
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_bad_input_is_one_clear_line_and_code_2(cli: Cli, words: list[str], said: str) -> None:
-    code, out, err = cli(*words)
-    assert code == 2
-    assert said in err
-    assert len(err.strip().splitlines()) == 1
-    assert "Traceback" not in err
-    assert out == ""
+    assert said in cli(*words).refusal
 
 
 @pytest.mark.parametrize("home", ["a-file", "a-file/below", "~nobody-of-this-name/x", "/proc/none"])
@@ -92,10 +91,7 @@ def test_a_home_that_cannot_be_used_is_one_line(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("CHAOSOPS_HOME", home)
-    code, out, err = cli(*words)
-    assert (code, out) == (2, "")
-    assert len(err.strip().splitlines()) == 1
-    assert home in err
+    assert home in cli(*words).refusal
 
 
 def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) -> None:
@@ -103,11 +99,7 @@ def test_a_broken_vectors_line_is_named(cli: Cli, data: Path, tmp_path: Path) ->
     lines[16] = lines[16][:50]
     path = tmp_path / "broken.jsonl"
     path.write_text("\n".join(lines))
-    code, out, err = cli("conformance", str(path))
-    assert code == 2
-    assert "broken.jsonl:17: not JSON" in err
-    assert len(err.strip().splitlines()) == 1
-    assert out == ""
+    assert "broken.jsonl:17: not JSON" in cli("conformance", str(path)).refusal
 
 
 def test_conformance_counts_and_fails_on_a_difference(cli: Cli, data: Path, tmp_path: Path) -> None:
@@ -259,16 +251,15 @@ def test_eval_without_matplotlib_names_the_cure(
 def test_an_out_folder_that_is_a_file_is_an_error(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "taken"
     path.write_text("mine")
-    code, _, err = cli("eval", "--out", str(path))
-    assert code == 2
-    assert "cannot write" in err
+    assert "cannot write" in cli("eval", "--out", str(path)).refusal
     assert path.read_text() == "mine"
 
 
 def test_check_passes_and_prints_oracle_and_optimum(cli: Cli) -> None:
     code, out, _ = cli("check")
     assert code == 0
-    assert out.count("5 of 5 clauses hold on all 9 scenarios") == 9
+    failures = len(load_pack("classic").failures())
+    assert out.count("5 of 5 clauses hold on all 9 scenarios") == failures
     assert "misrouted_traffic hard" in out
     assert "all contracts hold, no exploit pays" in out
 
@@ -276,19 +267,12 @@ def test_check_passes_and_prints_oracle_and_optimum(cli: Cli) -> None:
 def test_check_says_what_it_checked_on_how_many_scenarios(cli: Cli) -> None:
     code, out, _ = cli("check", "--pack", "arena", "--seeds", "3", "--contract-seeds", "1")
     assert code == 0
-    assert "1 seeds a split and tier, 18 scenarios in all" in out
-    assert out.count("5 of 5 clauses hold on all 1 scenarios") == 18
+    scenarios = 3 * len(load_pack("arena").splits)
+    assert f"1 seeds a split and tier, {scenarios} scenarios in all" in out
+    assert out.count("5 of 5 clauses hold on all 1 scenarios") == scenarios
     assert "exploits on 3 seeds a tier of split test" in out
     for option in ("--seeds", "--contract-seeds"):
-        code, _, err = cli("check", option, "5")
-        assert code == 2
-        assert "is checked whole" in err
-
-
-def test_bench_prints_the_named_fields(cli: Cli) -> None:
-    code, out, _ = cli("bench", "--json", "--seconds", "0.2")
-    assert code == 0
-    assert {"steps_per_s", "steps_with_prompts_per_s", "calibration"} <= set(json.loads(out))
+        assert "is checked whole" in cli("check", option, "5").refusal
 
 
 def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
@@ -296,20 +280,7 @@ def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     assert code == 0
     assert "rogue_deploy_bot" in out
     assert "splits: train, test, ood_names" in out
-    assert "policies: random, keyword, heuristic, last_toucher, auditor, oracle, optimal" in out
-
-
-def test_the_demo_ends_in_the_table_and_the_pictures(cli: Cli, tmp_path: Path) -> None:
-    code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
-    assert code == 0
-    assert "random against trained" in out
-    assert "trained is smollm2 with adapter sha256:" in out
-    assert "3 replies" in out
-    assert out.index("ROGUE CAUGHT") < out.index("| policy") < out.index("rogue_vs_mttr.png")
-    assert out.index("| oracle") < out.index("| trained") < out.index("from the record that ships")
-    assert "| trained" not in (tmp_path / "demo" / "table.md").read_text()
-    assert "flag_rogue autoscaler" in (tmp_path / "demo" / "trained_episode.html").read_text()
-    assert (tmp_path / "demo" / "comparison_curve.png").exists()
+    assert f"policies: {', '.join(registered())}" in out
 
 
 def test_the_demo_runs_without_extras_and_names_them(
@@ -348,7 +319,7 @@ def test_help_lists_choices_and_defaults(cli: Cli, name: str) -> None:
     if "--tier " in told:
         assert "[choices: easy, medium, hard] [default: hard]" in told
     if "--pack " in told:
-        assert "[choices: classic, arena]" in told
+        assert f"[choices: {', '.join(PACKS)}]" in told
     if "--split " in told:
         assert "train, test, ood_names, ood_mechanism, ood_rogue, ood_scale" in told
     if "--max-steps " in told:

@@ -72,14 +72,11 @@ def test_a_command_keeps_its_own_input(cli: Cli, tmp_path: Path, recording: Path
         ["replay", str(recording), "--markdown", page, "--html", page],
         [*run, "--record", str(recording)],
     ):
-        code, _, err = cli(*words)
-        assert code == 2
-        assert "this command uses it already; choose another" in err
-        assert len(err.splitlines()) == 1
+        assert "this command uses it already; choose another" in cli(*words).refusal
     hard = tmp_path / "hard.json"
     os.link(recording, hard)
-    code, _, err = cli("replay", str(recording), "--html", str(hard))
-    assert "this command uses it already; choose another --html" in err
+    refusal = cli("replay", str(recording), "--html", str(hard)).refusal
+    assert "this command uses it already; choose another --html" in refusal
     assert recording.read_bytes() == before
     assert not Path(page).exists()
 
@@ -87,9 +84,8 @@ def test_a_command_keeps_its_own_input(cli: Cli, tmp_path: Path, recording: Path
 def test_a_recipe_is_not_overwritten_by_its_run(cli: Cli, tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text("# mine\n" + find_recipe("smoke").read_text())
-    code, _, err = cli("train", str(recipe), "--out", str(tmp_path), "--no-figures")
-    assert code == 2
-    assert "would be overwritten by its own run" in err
+    refusal = cli("train", str(recipe), "--out", str(tmp_path), "--no-figures").refusal
+    assert "would be overwritten by its own run" in refusal
     assert recipe.read_text().startswith("# mine")
 
 

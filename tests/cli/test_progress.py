@@ -21,7 +21,7 @@ from tests.fake_model import FakeModel
 
 Cli = Callable[..., Outcome]
 LINE = re.compile(r"^.+: \d+ of \d+ (episodes|steps at most|companies), [\d:]+ so far")
-WHOLE = re.compile(LINE.pattern + r", [\d.e+]+/s, [\d:]+ left", re.MULTILINE)
+WHOLE = re.compile(LINE.pattern + r", [\d.,]+/s, [\d:]+ left", re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)

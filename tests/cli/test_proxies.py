@@ -58,10 +58,8 @@ def test_a_table_on_this_machine_needs_no_proxy(cli: Cli, proxy: str, server: st
 @pytest.mark.parametrize("command", ["table", "seat"])
 def test_a_proxy_that_cannot_be_used_is_one_line(cli: Cli, proxy: str, command: str) -> None:
     token = ["--token", "x"] if command == "seat" else []
-    code, _, err = cli(command, "--url", "http://chaosops.invalid", *token)
-    assert code == 2
-    assert err.startswith("chaosops: cannot reach a ChaosOps server at http://chaosops.invalid: ")
-    assert len(err.splitlines()) == 1
+    said = cli(command, "--url", "http://chaosops.invalid", *token).refusal
+    assert said.startswith("chaosops: cannot reach a ChaosOps server at http://chaosops.invalid: ")
 
 
 def test_an_endpoint_on_this_machine_needs_no_proxy(cli: Cli, proxy: str) -> None:
@@ -74,9 +72,7 @@ def test_an_endpoint_on_this_machine_needs_no_proxy(cli: Cli, proxy: str) -> Non
 def test_an_endpoint_behind_a_bad_proxy_is_one_line(cli: Cli, proxy: str) -> None:
     spec = "openai:m@http://chaosops.invalid/v1+patience=0"
     load_policy(spec)
-    code, _, err = cli("run", "--policy", spec, "--max-steps", "1")
-    assert code == 2
-    assert len(err.splitlines()) == 1
+    assert cli("run", "--policy", spec, "--max-steps", "1").refusal
 
 
 def test_the_hub_behind_a_bad_proxy_is_one_line(
@@ -90,7 +86,5 @@ def test_the_hub_behind_a_bad_proxy_is_one_line(
     recipe = tmp_path / "mine.toml"
     recipe.write_text("steps = 2\n")
     options = ["--source", "chaosops==1", "--repo-prefix", "ada/x"]
-    code, _, err = cli("jobs", "launch", str(recipe), *options)
+    assert cli("jobs", "launch", str(recipe), *options).refusal
     close_session()
-    assert code == 2
-    assert len(err.splitlines()) == 1

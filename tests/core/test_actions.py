@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops.core.actions import VERBS, Action, Communicate, FlagRogue, Scale, to_wire
+from chaosops.core.actions import VERBS, Action, Communicate, FlagRogue, Scale, action, to_wire
+from chaosops.core.arguments import Probability, ServiceName
+from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.packs import load_pack, make_scenario
 from chaosops.roles.parse import parse_object
@@ -18,6 +20,37 @@ def legal_actions() -> list[Action]:
 @pytest.mark.parametrize("action", legal_actions(), ids=repr)
 def test_the_wire_form_reads_back(action: Action) -> None:
     assert parse_object(to_wire(action)) == action
+
+
+@pytest.mark.parametrize(
+    ("verb", "name", "kind", "problem"),
+    [
+        ("page", "target", str, "one of the types of core/arguments.py"),
+        ("page", "role", ServiceName, "no argument of an action can be called role"),
+        ("page", "target", Probability, "target holds something else in restart"),
+        ("restart", "service", ServiceName, "two actions restart"),
+    ],
+)
+def test_an_action_that_would_break_others_is_refused(
+    verb: str, name: str, kind: object, problem: str
+) -> None:
+    before = dict(VERBS)
+    with pytest.raises(TypeError, match=problem):
+        action(verb, "Page")(type("Page", (Action,), {"__annotations__": {name: kind}}))
+    assert before == VERBS
+
+
+def test_a_role_knows_the_names_that_its_actions_need() -> None:
+    verbs = dict.fromkeys(Role, ("noop", "audit", "inspect"))
+    rules = Rulebook(("web",), ("autoscaler",), (), verbs, (), "arena", limits_pct=(("a", 1),))
+    known = rules.known_to(Role.MANAGER, frozenset())
+    assert (known.services, known.agents, known.limits_pct) == (("web",), ("autoscaler",), {})
+    assert all(known.menu(Role.MANAGER))
+
+
+def test_a_number_that_no_rule_lists_is_not_offered() -> None:
+    rules = Rulebook((), (), (), dict.fromkeys(Role, ()), (), "arena")
+    assert rules.values(FlagRogue.arguments[2]) == ()
 
 
 def test_defaults_are_left_out_of_the_wire_form() -> None:

@@ -3,16 +3,18 @@ test machine may be busy."""
 
 from __future__ import annotations
 
-from chaosops.evaluation.bench import bench, live_episode_bytes
-from chaosops.evaluation.matrix import scenarios
+import json
+from collections.abc import Callable
+
+from tests.conftest import Outcome
 
 
-def test_the_bench_reports_its_figures() -> None:
-    figures = bench(seconds=0.3)
+def test_the_bench_reports_its_figures(cli: Callable[..., Outcome]) -> None:
+    code, out, _ = cli("bench", "--json", "--seconds", "0.3")
+    assert code == 0
+    figures = json.loads(out)
+    assert {"steps_per_s", "steps_with_four_views_per_s", "steps_with_prompts_per_s"} < set(figures)
     assert figures["calibration"] > 0
     assert figures["steps_per_calibration"] > 0.6
     assert figures["steps_with_prompts_per_calibration"] > 0.15
-
-
-def test_a_live_episode_is_small() -> None:
-    assert live_episode_bytes(scenarios("full", seeds=2)) < 200_000
+    assert figures["live_episode_bytes"] < 200_000

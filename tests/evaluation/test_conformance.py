@@ -112,8 +112,14 @@ def test_files_that_the_tool_writes_are_read(cli: Cli, tmp_path: Path) -> None:
     cli("run", "--pack", "arena", "--policy", "heuristic", "--record", str(recording))
     words = ("--policies", "oracle,random", "--tiers", "easy", "--seeds", "1", "--no-figures")
     cli("eval", *words, "--out", str(folder))
-    results = folder / "results.json"
-    for path, episodes in ((recording, 1), (results, 18), (folder / "episodes.jsonl", 18)):
+    printed, results = tmp_path / "printed.json", folder / "results.json"
+    printed.write_text(cli("replay", str(recording), "--json", "--prompts").out)
+    for path, episodes in (
+        (recording, 1),
+        (printed, 1),
+        (results, 18),
+        (folder / "episodes.jsonl", 18),
+    ):
         code, out, _ = cli("conformance", str(path))
         assert (code, out.strip()) == (0, f"matched {episodes} of {episodes}")
     content = json.loads(results.read_text())

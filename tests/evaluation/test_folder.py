@@ -36,11 +36,22 @@ def eval_in(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    folder = tmp_path_factory.mktemp("unbroken")
-    done = eval_in(folder)
-    assert done.returncode == 0, done.stderr
-    return contents(folder / "out")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("unbroken")
+
+
+@pytest.fixture(scope="module")
+def printed(place: Path) -> str:
+    """What an evaluation prints that nobody breaks off."""
+    done = eval_in(place)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def unbroken(printed: str, place: Path) -> dict[str, bytes]:
+    """The files of that evaluation."""
+    return contents(place / "out")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -106,10 +117,8 @@ def test_a_folder_in_use_is_refused(cli: Cli, tmp_path: Path) -> None:
             ["eval", "--policies", "random", *SMALL, "--force"],
             ["train", "smoke", "--no-figures"],
         ):
-            code, _, err = cli(*words, "--out", str(tmp_path))
-            assert code == 2
-            assert f"in use by another chaosops (process {holder}); wait until it has" in err
-            assert len(err.splitlines()) == 1
+            said = cli(*words, "--out", str(tmp_path)).refusal
+            assert f"in use by another chaosops (process {holder}); wait until it has" in said
     assert list(tmp_path.iterdir()) == []
 
 
@@ -132,7 +141,7 @@ def test_of_two_processes_one_plays(tmp_path: Path, unbroken: dict[str, bytes]) 
 
 
 def test_twelve_kills_end_in_the_files_of_an_unbroken_run(
-    tmp_path: Path, unbroken: dict[str, bytes]
+    tmp_path: Path, printed: str, unbroken: dict[str, bytes]
 ) -> None:
     dice = random.Random(12)
     total = 2 * SEEDS
@@ -158,6 +167,8 @@ def test_twelve_kills_end_in_the_files_of_an_unbroken_run(
     assert codes.count(-signal.SIGKILL) >= 10  # one or two may have been quicker than the kill
     done = eval_in(tmp_path, "--resume")
     assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("resuming: ")
+    assert done.stdout == printed
     assert contents(tmp_path / "out") == unbroken
 
 

@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,11 +33,15 @@ def run(path: Path, resume: bool = False, **options: Any) -> tuple[Results, list
         return evaluate(policies, matrix, journal=journal, **options), said
 
 
-def test_what_the_journal_holds_is_not_played_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = FakeModel()
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(model))
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
+    """The policy of every name."""
+    fake = FakeModel()
+    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(fake))
+    return fake
+
+
+def test_what_the_journal_holds_is_not_played_again(tmp_path: Path, model: FakeModel) -> None:
     path = tmp_path / "episodes.jsonl"
     whole, said = run(path, policies=["fake"], side_by_side=4)
     assert said == []
@@ -59,11 +59,7 @@ def test_what_the_journal_holds_is_not_played_again(
         assert model.asked == asked - done
 
 
-def test_a_revision_that_changed_meanwhile_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = FakeModel()
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(model))
+def test_a_revision_that_changed_meanwhile_is_told(tmp_path: Path, model: FakeModel) -> None:
     path = tmp_path / "episodes.jsonl"
     run(path, policies=["fake"])
     lines = path.read_bytes().splitlines(keepends=True)
@@ -179,49 +175,6 @@ def test_a_damaged_line_costs_its_episode(tmp_path: Path, spoil: Any, lost: int)
     assert "damaged lines are left out" in said[0]
     total = 2 * len(MATRIX)
     assert said[1:] == [f"resuming: {total - lost} of {total} episodes were finished"]
-
-
-def test_a_killed_evaluation_ends_in_the_files_of_an_unbroken_one(tmp_path: Path) -> None:
-    seeds = 150
-    words = f"--pack arena --tiers easy --seeds {seeds} --policies random,heuristic --no-figures"
-    command = [sys.executable, "-m", "chaosops", "eval", *words.split(), "--side-by-side", "4"]
-    command += ["--out", "out"]  # the manifest names it: equal in both folders
-    # Without git there is no commit that somebody could change between the two runs.
-    nowhere = {"PATH": str(tmp_path)}
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    for folder in (whole, broken):
-        folder.mkdir()
-    journal = broken / "out" / "episodes.jsonl"
-    started = subprocess.Popen(command, cwd=broken, env=nowhere, stdout=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 60
-        while not journal.exists() or journal.read_bytes().count(b"\n") < 20:
-            assert started.poll() is None, "it ended before it could be killed"
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-    finally:
-        started.kill()
-    assert started.wait() == -signal.SIGKILL
-    finished = journal.read_bytes().count(b"\n") - 1
-    assert 19 <= finished < 2 * seeds
-    assert not (broken / "out" / "results.json").exists()
-    with journal.open("ab") as file:
-        file.write(b'{"policy":"random","scenar')  # the kill may cut a line, or not
-
-    resumed = subprocess.run(
-        [*command, "--resume"], cwd=broken, env=nowhere, check=True, capture_output=True, text=True
-    )
-    assert resumed.stderr == f"resuming: {finished} of {2 * seeds} episodes were finished\n"
-    unbroken = subprocess.run(
-        command, cwd=whole, env=nowhere, check=True, capture_output=True, text=True
-    )
-    assert unbroken.stderr == ""
-    assert unbroken.stdout == resumed.stdout
-    names = {path.name for path in (whole / "out").iterdir()}
-    assert names >= {"results.json", "summary.json", "table.md", "monitor.json", "episodes.jsonl"}
-    assert {path.name for path in (broken / "out").iterdir()} == names
-    for name in names:
-        assert (broken / "out" / name).read_bytes() == (whole / "out" / name).read_bytes(), name
 
 
 @pytest.fixture

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import json
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pytest
 
-from chaosops.core.dice import STRIDE, key_of, mix
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.cases import Case
 from chaosops.evaluation.judge import paired_difference
 from chaosops.evaluation.monitor import monitor_summary
-from chaosops.evaluation.resampling import RESAMPLES, mixed, resampled
 from chaosops.evaluation.scoring import auroc, expected_calibration_error
 from tests.evaluation.test_monitor_measures import tpr_at_fpr
 
@@ -20,10 +17,10 @@ AGENTS = ("cache", "deploy", "scaler", "tuner", "backup")
 
 
 def case(seed: int = 0, rogue: str | None = None, **given: Any) -> Case:
-    """``suspicion``: told on the only turn of Oversight."""
+    """``suspicion``: reported on the only turn of Oversight."""
     silent = Case(seed, rogue, ({},), (), None, None, None, 0.0, False)
     if "suspicion" in given:
-        given["told"] = (given.pop("suspicion"),)
+        given["suspicions"] = (given.pop("suspicion"),)
     return silent._replace(**given)
 
 
@@ -50,7 +47,7 @@ def test_a_summary_by_hand() -> None:
         return dict(zip(AGENTS, suspicion, strict=False))
 
     first = case(1, "cache", suspicion=said(0.9, 0.1), flagged=("cache",), named_entry=True)
-    first = first._replace(told=(said(0.4, 0.1), said(0.9, 0.1)), steps=9)
+    first = first._replace(suspicions=(said(0.4, 0.1), said(0.9, 0.1)), steps=9)
     late = case(
         2, "cache", suspicion=said(0.3, 0.6), flagged=("deploy", "cache"), named_entry=False
     )
@@ -137,7 +134,7 @@ def test_a_few_episodes_have_no_interval_or_a_wide_one() -> None:
 
 def test_who_says_nothing_on_the_first_turn_is_judged_by_the_last() -> None:
     told = [case(i, "a" if i % 2 else None, suspicion={"a": float(i % 2)}) for i in range(8)]
-    late = told[0]._replace(told=({}, {"a": 0.0}))
+    late = told[0]._replace(suspicions=({}, {"a": 0.0}))
     summary = monitor_summary([late, *told[1:]])
     assert summary["auroc_last_turn"]["value"] == 1.0
     for name in ("auroc_turn_1", "auroc_turn_2", "auroc_turn_3", "tpr_at_1pct_fpr_turn_1"):
@@ -148,9 +145,9 @@ def test_who_says_nothing_on_the_first_turn_is_judged_by_the_last() -> None:
 def test_the_length_of_an_episode_is_no_skill(grows: int) -> None:
     """A monitor that only counts its turns: the last turn is fooled, a common turn is not."""
     long = tuple({"a": 0.5 + grows * 0.1 * turn} for turn in range(4))
-    cases = [case(i, "a", told=long, steps=16) for i in range(10)]
-    cases += [case(i, told=long[:1], steps=4) for i in range(10, 18)]
-    cases += [case(i, told=long[:2], steps=8) for i in range(18, 20)]
+    cases = [case(i, "a", suspicions=long, steps=16) for i in range(10)]
+    cases += [case(i, suspicions=long[:1], steps=4) for i in range(10, 18)]
+    cases += [case(i, suspicions=long[:2], steps=8) for i in range(18, 20)]
     summary = values(monitor_summary(cases))
     assert summary["auroc_last_turn"] == (grows + 1) / 2
     assert summary["auroc_length_alone"] == 1.0
@@ -162,15 +159,18 @@ def test_pairs_are_compared_after_the_last_turn_that_both_had() -> None:
     def told(*suspicion: float) -> tuple[dict[str, float], ...]:
         return tuple({"a": p} for p in suspicion)
 
-    cases = [case(1, "a", told=told(0.1, 0.6, 0.9))]
-    cases += [case(2, told=told(0.2, 0.5)), case(3, told=told(0.3))]
+    cases = [case(1, "a", suspicions=told(0.1, 0.6, 0.9))]
+    cases += [case(2, suspicions=told(0.2, 0.5)), case(3, suspicions=told(0.3))]
     summary = values(monitor_summary(cases))
     assert [summary[f"auroc_turn_{k}"] for k in (1, 2, 3)] == [0.0, 0.5, 0.5]
     assert summary["auroc_last_turn"] == 1.0
 
 
 def test_an_unspoken_turn_keeps_the_word_before_it() -> None:
-    cases = [case(1, "a", told=({"a": 0.9}, {}, {})), case(2, told=({"a": 0.1}, {"a": 0.95}, {}))]
+    cases = [
+        case(1, "a", suspicions=({"a": 0.9}, {}, {})),
+        case(2, suspicions=({"a": 0.1}, {"a": 0.95}, {})),
+    ]
     summary = values(monitor_summary(cases))
     assert [summary[f"auroc_turn_{k}"] for k in (1, 2, 3)] == [1.0, 0.0, 0.0]
 
@@ -249,80 +249,6 @@ def test_what_cannot_be_measured_is_none(cases: list[Case], missing: set[str]) -
     summary = monitor_summary(cases)
     assert {name for name, entry in summary.items() if entry == NOTHING} == missing
     assert all((v is None) == (name in missing) for name, v in values(summary).items())
-
-
-def test_intervals_hold_the_value_and_shrink_with_more_episodes() -> None:
-    small, large = (monitor_summary(random_cases(n, seed=4)) for n in (60, 600))
-    names = ("rogue_caught", "precision", "auroc_turn_1", "brier_turn_3", "right_agent_turn_3")
-    for name in (*names, "reward"):
-        widths = []
-        for summary in (small, large):
-            low, high = summary[name]["ci95"]
-            assert low < summary[name]["value"] < high
-            widths.append(high - low)
-        assert widths[1] < 0.6 * widths[0]
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_no_value_lies_outside_its_interval(seed: int) -> None:
-    """ECE said 0.095 [0.096, 0.150]."""
-    n = (12, 25, 60, 220)[seed % 4]
-    for figure in monitor_summary(random_cases(n, seed, skill=seed / 3)).values():
-        if isinstance(figure, dict) and figure["ci95"] is not None:
-            low, high = figure["ci95"]
-            assert low <= figure["value"] <= high
-            assert low < high
-
-
-def test_a_resample_draws_as_many_episodes_as_there_are() -> None:
-    drawn = resampled(40, 0, RESAMPLES)
-    assert drawn.shape == (RESAMPLES, 40)
-    assert (drawn.sum(axis=1) == 40).all()
-    assert drawn.mean(axis=0) == pytest.approx(np.ones(40), abs=0.1)
-    assert len(np.unique(drawn, axis=0)) == RESAMPLES
-    # Batches are an implementation detail: they must not change what is drawn.
-    halves = [resampled(40, 0, 700), resampled(40, 700, RESAMPLES)]
-    assert (np.concatenate(halves) == drawn).all()
-
-
-def test_resamples_are_drawn_from_our_own_generator() -> None:
-    numbers = mixed(np.arange(4, dtype=np.uint64))
-    assert [int(n) for n in numbers] == [mix(key_of("bootstrap") + i * STRIDE) for i in range(4)]
-
-
-def test_the_resampled_intervals_are_those_of_our_own_dice() -> None:
-    """Resample by resample and without numpy: the same numbers on every machine."""
-    n = 30
-    cases = [
-        case(i, "a" if i % 2 else None, suspicion={"a": (i * 7 % 20) / 20, "b": (i % 5) / 10})
-        for i in range(n)
-    ]
-    # What each episode adds to the gap of each bin, also less the mean over the episodes.
-    gaps = [[0.0] * n for _ in range(10)]
-    for i, one in enumerate(cases):
-        for name, p in one.suspicion().items():
-            gaps[int(p * 10)][i] += p - (name == one.rogue)
-    centred = [[gap - sum(row) / n for gap in row] for row in gaps]
-    found: list[float] = []
-    by_chance: list[float] = []
-    for r in range(RESAMPLES):
-        picks = [mix(key_of("bootstrap") + (r * n + j) * STRIDE) % n for j in range(n)]
-        for drawn, rows in ((found, gaps), (by_chance, centred)):
-            drawn.append(sum(abs(sum(row[pick] for pick in picks)) for row in rows) / (2 * n))
-    summary = monitor_summary(cases)
-    assert summary == monitor_summary(cases)
-    value = summary["ece_turn_3"]["value"]
-    low, high = np.percentile(found, [2.5, 97.5])
-    least = 0.0 if value <= np.percentile(by_chance, 97.5) else max(0.0, 2 * value - high)
-    basic = [least, max(value, 2 * value - low)]
-    assert summary["ece_turn_3"]["ci95"] == pytest.approx(basic, abs=0.5001e-4)
-
-
-def test_a_summary_of_600_episodes_is_quick() -> None:
-    cases = random_cases(600)
-    start = perf_counter()
-    monitor_summary(cases)
-    assert perf_counter() - start < 10  # half a second on an idle machine
 
 
 def test_a_paired_difference_by_hand() -> None:

@@ -96,7 +96,7 @@ def test_suspicion_of_nobody_but_unknown_names_is_not_told(played: list[Episode]
         for turn in episode.turns
     ]
     case = case_of(Episode(episode.scenario, episode.cause, episode.rogue, "x", turns))
-    assert not any(case.told)
+    assert not any(case.suspicions)
     assert case.unknown_suspects == 1
 
 

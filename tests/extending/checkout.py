@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -41,12 +42,12 @@ print(hashlib.sha256(json.dumps(found).encode()).hexdigest())
 
 
 class Checkout:
-    """Everything under ``src``, copied but for the weights and evaluations, which nothing here
-    needs."""
+    """Everything under ``src``, compiled files too, but for the weights and evaluations, which
+    nothing here needs."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "checkout"
-        ignored = shutil.ignore_patterns("__pycache__", "evaluations", "adapter")
+        ignored = shutil.ignore_patterns("evaluations", "adapter")
         shutil.copytree(ROOT / "src", self.root / "src", ignore=ignored)
 
     def write(self, path: str, text: str) -> None:
@@ -86,6 +87,7 @@ def fingerprint(checkout: Checkout, arena: bool = True) -> str:
     return checkout.python(_fingerprint_code(arena))
 
 
+@cache
 def fingerprint_here(arena: bool = True) -> str:
     """The same of the project's own sources."""
     return _python(ROOT / "src", _fingerprint_code(arena))

@@ -58,7 +58,7 @@ oracle = Team.of(load_policy("oracle"))
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shipped() -> str:
     return fingerprint_here()
 
@@ -229,8 +229,13 @@ def test_a_pack_is_one_folder(checkout: Checkout, shipped: str) -> None:
     assert len(checkout.touched()) == 1
     assert fingerprint(checkout) == shipped
     assert "pack bakery 1" in checkout.chaosops("list")
+    assert "cold_oven" in checkout.chaosops("run", "--help")
     assert "5 of 5" in _line(checkout.chaosops("check", "--pack", "bakery"), "cold_oven")
     assert "The oven is cold." in checkout.chaosops("run", "--pack", "bakery", "--prompts")
+    folder = str(checkout.root / "evaluation")
+    table = checkout.chaosops("eval", "--pack", "bakery", "--seeds", "1", "--out", folder)
+    assert "| random" in table
+    assert "| heuristic" not in table  # no script is written for a bakery
     assert checkout.python(PLAYED + """
 from chaosops.wire.views import read_rules, rules_to_wire
 env = Env(make_scenario(pack="bakery"))

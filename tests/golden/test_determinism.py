@@ -37,9 +37,8 @@ def episodes_of(python: str, hash_seed: str) -> object:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("hash_seed", ["1", "4242"])
-def test_another_process_and_hash_seed_make_no_difference(hash_seed: str) -> None:
-    assert episodes_of(sys.executable, hash_seed) == recorded()
+def test_another_process_and_hash_seed_make_no_difference() -> None:
+    assert episodes_of(sys.executable, "4242") == recorded()
 
 
 def other_pythons() -> list[str]:

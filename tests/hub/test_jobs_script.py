@@ -186,23 +186,17 @@ def test_chaosops_is_installed_where_it_is_missing(
     for name in ("uv", "git"):
         (tools / name).write_text(f'#!{tools}/bash\necho "{name} $*"; exit 9\n')
         (tools / name).chmod(0o755)
-    done = subprocess.run(
-        [tools / "bash", SCRIPT],
-        env={"PATH": str(tools), "CHAOSOPS_SOURCE": source},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
+
+    def run() -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": str(tools), "CHAOSOPS_SOURCE": source}
+        words = [tools / "bash", SCRIPT]
+        return subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True)
+
+    done = run()
     assert done.returncode == 9, done.stderr
     assert done.stdout.rstrip().endswith(wanted)
     (tools / "git").unlink()
     if source.startswith("git"):
-        done = subprocess.run(
-            [tools / "bash", SCRIPT],
-            env={"PATH": str(tools), "CHAOSOPS_SOURCE": source},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
+        done = run()
         assert done.returncode == 2
         assert "needs git" in done.stderr

@@ -24,7 +24,8 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.packs.arena1.incident import ArenaIncident
 from chaosops.packs.arena1.mechanisms import MECHANISMS
-from chaosops.packs.arena1.pack import VERBS as ALLOWED
+from chaosops.packs.arena1.pack import PERMITTED as ALLOWED
+from chaosops.packs.arena1.splits import SPLITS
 from chaosops.roles.view import project
 
 
@@ -157,11 +158,7 @@ def test_neglected_work_breaks_something_and_can_be_repaired() -> None:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_right_remedy_helps_and_others_do_not(mechanism: str) -> None:
-    split = (
-        "ood_mechanism"
-        if mechanism in ("cache_stampede", "quota_hit", "resolver_outage")
-        else "train"
-    )
+    split = next(name for name, split in SPLITS.items() if mechanism in split.mechanisms)
     env = next(e for e in (env_of(s, "medium", split) for s in range(500)) if e.cause == mechanism)
     incident = incident_of(env)
     service = incident.company.services[incident.plot.target]

@@ -9,13 +9,15 @@ from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
 from chaosops.evaluation.contract import CLAUSES, check_failure
 from chaosops.packs import load_pack, make_scenario
+from chaosops.packs.classic.failures import FAILURES as CATALOGUE
+from chaosops.packs.classic.services import SERVICES
 
 CLASSIC = load_pack("classic")
 FAILURES = CLASSIC.failures()
 
 
 def test_the_catalogue_is_the_published_one() -> None:
-    assert set(FAILURES) == {
+    assert set(CLASSIC.drawn) == {
         "db_deadlock",
         "memory_leak",
         "bad_config_push",
@@ -32,6 +34,13 @@ def test_the_catalogue_is_the_published_one() -> None:
         "hard": 4,
     }
     assert CLASSIC.limits == {"easy": 12, "medium": 18, "hard": 25}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+def test_a_failure_names_services_that_exist(failure: str) -> None:
+    kind = CATALOGUE[failure]
+    worsens = () if kind.worsens is None else kind.worsens[:1]
+    assert {*kind.broken, *kind.replicas, *worsens} <= set(SERVICES)
 
 
 @pytest.mark.parametrize("failure", FAILURES)

@@ -81,7 +81,7 @@ def test_a_card_says_where_a_script_earns_more(run: Path, evaluated: Evaluated) 
     policies = {**evaluated.manifest["policies"], "oracle": blind}
     found = replace(evaluated, manifest={**evaluated.manifest, "policies": policies})
     card = model_card(read_run(run), [found], [])
-    assert "- Outdone by oracle in arena_test: easy, medium, hard." in card
+    assert "- Outdone by oracle in arena_test: medium, hard." in card
 
 
 def test_without_the_monitor_file_there_is_no_auroc(run: Path, tmp_path: Path) -> None:

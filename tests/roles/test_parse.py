@@ -152,7 +152,7 @@ def wild_replies(count: int) -> list[str]:
     return replies
 
 
-def test_a_hundred_thousand_replies_and_actions_never_crash_the_world() -> None:
+def test_forty_thousand_replies_and_actions_never_crash_the_world() -> None:
     scenarios = [
         make_scenario(failure, tier=tier, seed=seed)
         for failure in load_pack("classic").failures()
@@ -167,7 +167,7 @@ def test_a_hundred_thousand_replies_and_actions_never_crash_the_world() -> None:
     steps = 0
     env = Env(scenarios[0])
     unreadable = 0
-    for reply in wild_replies(100_000):
+    for reply in wild_replies(40_000):
         if env.over:
             env = Env(scenarios[steps % len(scenarios)])
         role = env.role
@@ -181,5 +181,5 @@ def test_a_hundred_thousand_replies_and_actions_never_crash_the_world() -> None:
             assert result.info["components"]["resolution"]["miscommunication"] == -20.0
         assert role in Role
         assert result.reward == pytest.approx(sum(result.info["rubrics"].values()))
-    assert steps == 100_000
+    assert steps == 40_000
     assert 0.2 < unreadable / steps < 0.9  # both kinds were really tried

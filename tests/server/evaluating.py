@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from chaosops.cli import main
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.secret import Secret, create_secret, read_secret
 from chaosops.evaluation.submission import read_submission
+from chaosops.policies.registry import load_policy
 from chaosops.server.evaluation_mode import EvaluationEnvironment, Submissions
 from tests.server.talk import Line
 
@@ -52,3 +54,23 @@ def play_out(line: Line, seen: dict[str, Any]) -> list[dict[str, Any]]:
     while not shown[-1]["done"]:
         shown.append(line.step(action="noop"))
     return shown
+
+
+def results_of(split: PrivateSplit, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((split.results / name / "results.json").read_text())
+    return content
+
+
+def status_of(content: dict[str, Any]) -> dict[str, Any]:
+    """Of the submission, beside its partners'."""
+    (team,) = content["manifest"]["policies"].values()
+    status: dict[str, Any] = team["oversight"]
+    assert team["sre"] == load_policy("heuristic").status()
+    return status
+
+
+def check_nothing_leaks(text: str, split: PrivateSplit, name: str) -> None:
+    assert not [s.seed for s in split.scenarios(name) if str(s.seed) in text]
+    assert split.secret_file.read_text().strip() not in text
+    assert str(split.results) not in text
+    assert split.secret.commitment not in text

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,3 +58,11 @@ def _observation(answer: dict[str, Any]) -> dict[str, Any]:
 def line_to(address: str, path: str = "/ws") -> Iterator[Line]:
     with connect(f"{address}{path}", proxy=None, max_size=10_000_000) as socket:
         yield Line(socket)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait as long as a busy machine may need."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import resource
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +19,7 @@ import uvicorn
 from websockets.exceptions import ConnectionClosed
 
 from chaosops.server.connections import Connections, guarded_protocols
-from tests.server.conftest import Running, StartServer
+from tests.server.conftest import Running, StartServer, logging_server
 from tests.server.talk import line_to
 
 FILES = 1024
@@ -40,23 +38,9 @@ def dial(served: Running) -> socket.socket:
 
 
 @contextmanager
-def logging_server(log: Path, *options: str) -> Iterator[Running]:
-    """With few files and a log; whatever is logged may be read."""
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chaosops", "serve", "--port", "0", "--no-web", *options],
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES)),
-        )
-        assert process.stdout is not None
-        try:
-            yield Running(process.stdout.readline().split()[-1], process)
-        finally:
-            process.terminate()
-            process.communicate(timeout=20)
+def server_with_few_files(log: Path, *options: str) -> Iterator[Running]:
+    with log.open("w") as errors, logging_server(errors, *options, files=FILES) as running:
+        yield running
 
 
 @pytest.mark.parametrize("start", SLOW, ids=["silence", "headers", "body", "second request"])
@@ -89,7 +73,7 @@ def test_a_slow_request_is_ended(start_server: StartServer, start: bytes) -> Non
 
 def test_1100_half_open_connections_keep_nobody_out(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with logging_server(log) as served, line_to(served.socket) as line, ExitStack() as stack:
+    with server_with_few_files(log) as served, line_to(served.socket) as line, ExitStack() as stack:
         line.reset(seed=1)
         for _ in range(1_100):
             stack.enter_context(dial(served))
@@ -109,7 +93,7 @@ def test_1100_half_open_connections_keep_nobody_out(tmp_path: Path) -> None:
 
 def test_a_server_without_files_says_so_once_a_second_and_recovers(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with logging_server(log) as served, line_to(served.socket) as line, ExitStack() as stack:
+    with server_with_few_files(log) as served, line_to(served.socket) as line, ExitStack() as stack:
         line.reset(seed=1)
         used = [int(name) for name in os.listdir(f"/proc/{served.process.pid}/fd")]
         resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (max(used) + 4, FILES))
@@ -154,7 +138,7 @@ def test_who_has_only_working_connections_gets_no_more(start_server: StartServer
 
 def test_nonsense_fills_no_log(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with logging_server(log) as served:
+    with server_with_few_files(log) as served:
         for _ in range(100):
             with dial(served) as line:
                 line.sendall(b"\x00\x01\r\n\r\n")
@@ -167,7 +151,7 @@ def test_nonsense_fills_no_log(tmp_path: Path) -> None:
 
 def test_text_that_is_no_utf_8_is_logged_without_a_traceback(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with logging_server(log) as served, line_to(served.socket) as line:
+    with server_with_few_files(log) as served, line_to(served.socket) as line:
         line.socket.send(b"\xff\xfe", text=True)
         with pytest.raises(ConnectionClosed) as ended:
             line.hear()

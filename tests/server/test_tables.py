@@ -1,13 +1,11 @@
-"""Tables: four seats, one episode, and nobody hangs."""
+"""Tables: four seats, one episode, and none is shown what belongs to another."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +14,16 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from chaosops import Env, Team, load_policy, make_scenario, play
-from chaosops.client.seat import SeatConnection, SeatOutcome, play_seat
+from chaosops.client.seat import SeatConnection
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.roles.view import project
 from chaosops.wire.views import view_to_wire
-from tests.server.conftest import Running, StartServer
-from tests.server.talk import Line, line_to
+from tests.server.conftest import Running
+from tests.server.tables import open_table, play_all, sit, table_state
+from tests.server.talk import line_to
 from tests.server.test_clients import defined_by, examples
-
-
-def open_table(served: Running, **options: Any) -> dict[str, Any]:
-    answer = httpx.post(f"{served.url}/tables", json=options)
-    assert answer.status_code == 200, answer.text
-    opened: dict[str, Any] = answer.json()
-    return opened
-
-
-def table_state(served: Running, table: str) -> dict[str, Any]:
-    state: dict[str, Any] = httpx.get(f"{served.url}/tables/{table}").json()
-    return state
-
-
-def sit(line: Line, token: str) -> dict[str, Any]:
-    return line.ask("sit", token=token)
 
 
 def chaosops(*words: str) -> subprocess.Popen[str]:
@@ -164,15 +147,6 @@ def secrets_of(scenario: Scenario, other: Role, reader: Role) -> set[str]:
     return {text for text in theirs if text not in mine}
 
 
-def play_all(served: Running, tokens: dict[str, str], policy: str) -> list[SeatOutcome]:
-    def play_one(token: str) -> SeatOutcome:
-        with SeatConnection(served.url, token) as seat:
-            return play_seat(seat, load_policy(policy), seed=5)
-
-    with ThreadPoolExecutor(4) as threads:
-        return list(threads.map(play_one, tokens.values()))
-
-
 def test_any_policy_can_sit_and_the_owner_can_watch(served: Running) -> None:
     opened = open_table(served, pack="arena", tier="medium", seed=5)
     assert table_state(served, opened["table"])["status"] == "waiting"
@@ -194,59 +168,6 @@ def test_the_seat_of_the_page_plays_too(served: Running) -> None:
     assert {outcome.status for outcome in outcomes} == {"over"}
 
 
-def test_a_seat_that_never_comes_is_named(served: Running) -> None:
-    opened = open_table(served, seed=1, turn_timeout_s=0.6)
-    with line_to(served.socket, "/seat") as sre:
-        assert sit(sre, opened["tokens"]["sre"])["type"] == "seated"
-        refused = sre.ask("act", action="noop")
-        assert refused["data"]["code"] == "NOT_STARTED"
-        outcome = sre.hear()
-    assert outcome["type"] == "abandoned"
-    assert outcome["data"]["message"] == (
-        "oversight, dev, manager did not sit down within 0.6 s: the incident never started"
-    )
-    state = table_state(served, opened["table"])
-    assert (state["status"], state["debrief"]) == ("abandoned", None)
-
-
-def test_a_seat_that_goes_away_leaves_an_abandoned_table(served: Running) -> None:
-    opened = open_table(served, seed=1, turn_timeout_s=1.5)
-    tokens = opened["tokens"]
-
-    def stay(token: str) -> SeatOutcome:
-        with SeatConnection(served.url, token) as seat:
-            return play_seat(seat, load_policy("random"))
-
-    def leave_on_the_first_turn(token: str) -> None:
-        with SeatConnection(served.url, token) as seat:
-            assert seat.wait() is not None
-
-    start = time.monotonic()
-    with ThreadPoolExecutor(4) as threads:
-        staying = [threads.submit(stay, tokens[role]) for role in ("sre", "oversight", "manager")]
-        threads.submit(leave_on_the_first_turn, tokens["dev"]).result()
-        outcomes = [future.result() for future in staying]
-    assert time.monotonic() - start < 15
-    assert {outcome.status for outcome in outcomes} == {"abandoned"}
-    assert outcomes[0].message == "dev did not act within 1.5 s: the table is abandoned"
-    assert outcomes[0].debrief is None
-
-
-def test_wires_that_are_cut_without_a_word_end_the_same_way(served: Running) -> None:
-    opened = open_table(served, seed=1, turn_timeout_s=1)
-    with ExitStack() as stack:
-        lines = {
-            role: stack.enter_context(line_to(served.socket, "/seat")) for role in opened["tokens"]
-        }
-        for role, line in lines.items():
-            assert sit(line, opened["tokens"][role])["type"] == "seated"
-        assert lines["sre"].hear()["type"] == "turn"
-        for role in ("sre", "dev", "oversight"):
-            lines[role].socket.socket.close()
-        outcome = lines["manager"].hear()
-    assert outcome["data"]["message"] == "sre did not act within 1 s: the table is abandoned"
-
-
 def test_a_seat_that_floods_is_answered_and_holds_up_nobody(served: Running) -> None:
     opened = open_table(served, seed=1, max_steps=4)
     with line_to(served.socket, "/seat") as flood:
@@ -264,53 +185,6 @@ def test_a_seat_that_floods_is_answered_and_holds_up_nobody(served: Running) -> 
             assert {future.result()[0].status for future in playing} == {"over"}
 
 
-def test_a_command_tells_of_an_abandoned_table(served: Running) -> None:
-    opened = open_table(served, seed=1, turn_timeout_s=3)
-    player = chaosops("seat", "--url", served.url, "--token", opened["tokens"]["dev"])
-    _, err = player.communicate(timeout=60)
-    assert player.returncode == 1
-    missing = "sre, oversight, manager did not sit down within 3 s"
-    assert err == f"chaosops: {missing}: the incident never started\n"
-
-
-def test_a_lost_seat_is_taken_again_and_the_latest_counts(served: Running) -> None:
-    opened = open_table(served, seed=1, max_steps=4, turn_timeout_s=30)
-    tokens = opened["tokens"]
-    with line_to(served.socket, "/seat") as first:
-        assert sit(first, tokens["sre"])["type"] == "seated"
-    with (
-        line_to(served.socket, "/seat") as sre,
-        line_to(served.socket, "/seat") as sre_again,
-        line_to(served.socket, "/seat") as oversight,
-        line_to(served.socket, "/seat") as dev,
-        line_to(served.socket, "/seat") as manager,
-    ):
-        for line, role in ((sre, "sre"), (oversight, "oversight"), (dev, "dev")):
-            assert sit(line, tokens[role])["data"]["role"] == role
-        assert sit(manager, tokens["manager"])["type"] == "seated"
-        assert sre.hear()["type"] == "turn"
-        assert dev.ask("act", action="noop")["data"]["code"] == "NOT_YOUR_TURN"
-        assert sit(sre_again, tokens["sre"])["type"] == "seated"
-        assert sre_again.hear()["type"] == "turn"
-        assert sre.hear()["data"]["code"] == "SEAT_TAKEN_OVER"
-        with pytest.raises(ConnectionClosed):
-            sre.hear()
-        refused = sre_again.ask("act", action="restart")
-        assert "restart needs target" in refused["data"]["message"]
-        assert sre_again.ask("act", reply="what?")["type"] == "acted"
-        assert oversight.hear()["type"] == "turn"
-        for line in (oversight, dev, manager):
-            if line is not oversight:
-                assert line.hear()["type"] == "turn"
-            assert line.ask("act", action="noop")["type"] == "acted"
-        assert [line.hear()["type"] for line in (sre_again, oversight, dev, manager)] == [
-            "over"
-        ] * 4
-    with line_to(served.socket, "/seat") as late:
-        assert sit(late, tokens["dev"])["type"] == "seated"
-        assert late.hear()["type"] == "over"
-
-
 def test_a_wrong_token_is_turned_away(served: Running) -> None:
     with pytest.raises(BadInput, match="this token is for no seat"):
         SeatConnection(served.url, "0" * 32)
@@ -319,46 +193,6 @@ def test_a_wrong_token_is_turned_away(served: Running) -> None:
         assert sit(line, "nobody")["data"]["code"] == "NO_SUCH_SEAT"
         with pytest.raises(ConnectionClosed):
             line.hear()
-
-
-def test_tables_are_limited_and_forgotten(start_server: StartServer) -> None:
-    served = start_server("--max-tables", "2", "--idle-timeout", "0.5")
-    tables = [open_table(served, seed=seed)["table"] for seed in range(2)]
-    refused = httpx.post(f"{served.url}/tables", json={})
-    assert refused.status_code == 429
-    said = refused.json()["detail"]
-    assert said.startswith("all 2 tables are taken")
-    assert said.endswith("--max-tables")
-    time.sleep(1.5)  # nobody sat down, and nobody asked how it ended
-    assert httpx.get(f"{served.url}/tables/{tables[0]}").status_code == 404
-    assert open_table(served, seed=1)["turn_timeout_s"] == 0.5
-
-
-def test_tables_that_have_ended_take_no_place(start_server: StartServer) -> None:
-    served = start_server("--max-tables", "1")
-    ended = []
-    for _ in range(6):
-        ended.append(open_table(served, turn_timeout_s=0.01)["table"])
-        time.sleep(0.1)
-    statuses = [httpx.get(f"{served.url}/tables/{table}").status_code for table in ended]
-    assert statuses == [404, 404, 200, 200, 200, 200], "the oldest are forgotten"
-
-
-def test_nobody_plays_on_at_a_table_that_was_abandoned(served: Running) -> None:
-    opened = open_table(served, seed=1, max_steps=2, turn_timeout_s=0.5)
-    with ExitStack() as stack:
-        for token in opened["tokens"].values():
-            sit(stack.enter_context(line_to(served.socket, "/seat")), token)
-        time.sleep(1)
-    for role in ("sre", "oversight"):
-        with line_to(served.socket, "/seat") as late:
-            late.socket.send(json.dumps({"type": "sit", "data": {"token": opened["tokens"][role]}}))
-            with suppress(ConnectionClosed):  # the server may have hung up already
-                late.socket.send(json.dumps({"type": "act", "data": {"action": "noop"}}))
-            heard = [late.hear()["type"] for _ in range(2)]
-            assert heard == ["seated", "abandoned"]
-    state = table_state(served, opened["table"])
-    assert (state["status"], state["step"], state["debrief"]) == ("abandoned", 0, None)
 
 
 @pytest.mark.parametrize(
@@ -376,10 +210,3 @@ def test_a_table_that_cannot_be_opened_says_why(
     answer = httpx.post(f"{served.url}/tables", json=options)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
-
-
-def test_no_seat_is_given_the_truth(served: Running) -> None:
-    player = chaosops("seat", "--url", served.url, "--token", "x", "--policy", "oracle")
-    _, err = player.communicate(timeout=60)
-    assert player.returncode == 2
-    assert err.startswith("chaosops: policy oracle needs the truth, which a seat does not get")

@@ -174,5 +174,5 @@ def test_the_debrief_waits_for_the_end() -> None:
 
     episode = ServedEpisode(read_options({"seed": 1}))
     assert isinstance(episode.env.scenario, Scenario)
-    with pytest.raises(BadInput, match="told when the episode is over"):
+    with pytest.raises(BadInput, match="sent when the episode is over"):
         episode.debrief()

@@ -66,7 +66,7 @@ def test_a_frame_shows_every_panel() -> None:
         "logs",
         "fleet trace",
         "autoscaler scale payments: 4 → 1",
-        "root cause: autoscaler_cost_cut",
+        "root cause: too little capacity",
         "oversight +50",
         "step 2 of 25",
         "OVERSIGHT FLAGS AUTOSCALER",

@@ -40,15 +40,15 @@ def serving(settings: Settings) -> Iterator[str]:
             thread.join(timeout=20)
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with serving(Settings(results=(), limits=Limits(seats_per_client=32))) as where:
-        yield where
+@contextmanager
+def visiting(settings: Settings) -> Iterator[httpx.Client]:
+    with serving(settings) as address, httpx.Client(base_url=address, timeout=120) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
-def client(address: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=address, timeout=60) as one:
+def client() -> Iterator[httpx.Client]:
+    with visiting(Settings(results=(), limits=Limits(seats_per_client=32))) as one:
         yield one
 
 

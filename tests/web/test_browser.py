@@ -130,7 +130,7 @@ def test_take_a_seat_and_play(browser: Browser, site: str) -> None:
                 break
             page.get_by_role("button", name="Do nothing").click()
         expect(page.locator("#side-0 .banner")).to_contain_text("It was rogue_deploy_bot")
-        expect(page.locator("#side-0 .facts")).to_contain_text("flags right")
+        expect(page.locator("#side-0 .facts")).to_contain_text("right flags")
         shown = page.locator("#cards").inner_text()
         link = page.url
         assert "moves=" in link

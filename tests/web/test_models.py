@@ -20,7 +20,7 @@ from chaosops.web import policy_cache
 from chaosops.web.episode_pool import EpisodePool
 from chaosops.web.policy_cache import OfferedPolicy
 from chaosops.web.routes import Settings
-from tests.web.conftest import messages, serving
+from tests.web.conftest import messages, serving, visiting
 
 MODEL = OfferedPolicy("trained", "stands for a model", is_model=True)
 MISSING = OfferedPolicy("trained", "", "local:smollm2+adapter=/nowhere", is_model=True)
@@ -84,8 +84,7 @@ SHARED = Limits(model_episodes_per_client=6)
 
 def test_many_visitors_share_one_model(model: SlowModel) -> None:
     with (
-        serving(Settings(policies=[MODEL], limits=SHARED, results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
+        visiting(Settings(policies=[MODEL], limits=SHARED, results=())) as client,
         ThreadPoolExecutor(6) as visitors,
     ):
         jobs = [
@@ -109,8 +108,7 @@ def test_many_visitors_share_one_model(model: SlowModel) -> None:
 def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
     model.free.clear()
     with (
-        serving(Settings(policies=[MODEL], results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
+        visiting(Settings(policies=[MODEL], results=())) as client,
         client.stream("GET", "/api/episode", params={"policy": "trained"}) as response,
     ):
         lines = response.iter_lines()
@@ -127,10 +125,7 @@ def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
 
 def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
     model.free.clear()
-    with (
-        serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as client:
         query = {"policy": "trained"}
         with client.stream("GET", "/api/episode", params=query):
             until(lambda: model.asked == 1)
@@ -199,10 +194,7 @@ def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
         return SlowModel()
 
     monkeypatch.setattr(policy_cache, "load_policy", load)
-    with (
-        serving(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(policies=[MODEL], limits=Limits(episodes=1), results=())) as client:
         query = {"policy": "trained"}
 
         def is_let_in() -> bool:
@@ -221,10 +213,7 @@ def test_who_leaves_while_a_model_is_loaded_makes_room_at_once(
 def test_what_cannot_be_loaded_is_unavailable_and_has_no_number(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with (
-        serving(Settings(policies=[MISSING], results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(policies=[MISSING], results=())) as client:
         for _ in range(2):  # the cure may come at any time: it is tried again
             told = messages(client.get("/api/episode", params={"policy": "trained"}))
             assert [message["kind"] for message in told] == ["loading", "unavailable"]
@@ -244,10 +233,7 @@ def test_a_loader_that_breaks_is_unavailable_too(
         raise RuntimeError("out of memory")
 
     monkeypatch.setattr(policy_cache, "load_policy", load)
-    with (
-        serving(Settings(policies=[MODEL], results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(policies=[MODEL], results=())) as client:
         told = messages(client.get("/api/episode", params={"policy": "trained"}))
     assert told[-1]["kind"] == "unavailable"
     assert "RuntimeError" in told[-1]["why"]
@@ -270,10 +256,7 @@ def test_a_model_that_breaks_stops_its_episode_only(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(policy_cache, "load_policy", lambda name: Broken())
-    with (
-        serving(Settings(policies=[MODEL], results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(policies=[MODEL], results=())) as client:
         told = messages(client.get("/api/episode", params={"policy": "trained"}))
         assert told[-1]["kind"] == "stopped"
         assert "ZeroDivisionError" in told[-1]["why"]
@@ -282,10 +265,7 @@ def test_a_model_that_breaks_stops_its_episode_only(
 
 def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy_cache, "load_policy", lambda name: Talking())
-    with (
-        serving(Settings(policies=[MODEL], results=())) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(policies=[MODEL], results=())) as client:
         text = client.get("/api/episode", params={"policy": "trained"}).text
         seen = client.post("/api/seats", params={"partners": "trained", "role": "dev"}).text
     for told in (text, seen):
@@ -296,10 +276,7 @@ def test_what_a_model_writes_cannot_steer_a_screen(monkeypatch: pytest.MonkeyPat
 
 def test_a_real_model_plays_and_stops_with_its_visitor() -> None:
     entry = OfferedPolicy("local:smollm2", "untrained", is_model=True)
-    with (
-        serving(Settings(policies=[entry], limits=Limits(episodes=1), results=())) as address,
-        httpx.Client(base_url=address, timeout=120) as client,
-    ):
+    with visiting(Settings(policies=[entry], limits=Limits(episodes=1), results=())) as client:
         query = {"policy": "local:smollm2"}
         with client.stream("GET", "/api/episode", params=query) as response:
             seen = []

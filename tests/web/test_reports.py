@@ -9,9 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 
 from chaosops.evaluation.metrics import METRICS, cells
@@ -19,7 +18,10 @@ from chaosops.web import evaluations
 from chaosops.web.report_cache import ReportCache
 from chaosops.web.routes import Settings
 from chaosops.web.training_runs import POINTS
-from tests.web.conftest import serving
+from tests.web.conftest import visiting
+
+if TYPE_CHECKING:
+    import httpx
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +55,7 @@ def metrics() -> Iterator[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def found(folder: Path) -> Iterator[httpx.Client]:
-    with (
-        serving(Settings(results=[folder])) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
-    ):
+    with visiting(Settings(results=[folder])) as client:
         yield client
 
 
@@ -188,8 +187,7 @@ def test_files_are_read_once_until_they_change(
 
     monkeypatch.setattr(evaluations, "read_evaluation", counting)
     with (
-        serving(Settings(results=[tmp_path / "copy"])) as address,
-        httpx.Client(base_url=address, timeout=60) as client,
+        visiting(Settings(results=[tmp_path / "copy"])) as client,
         ThreadPoolExecutor(8) as visitors,
     ):
         told = list(visitors.map(lambda _: client.get("/api/results"), range(24)))

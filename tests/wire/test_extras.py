@@ -29,15 +29,17 @@ def test_is_imported_without(missing: tuple[str, ...], imported: str) -> None:
 @pytest.mark.parametrize(
     ("missing", "wanted", "told"),
     [
-        ("pydantic", "ChaosOpsClient", "needs pydantic, which is not installed"),
-        ("openenv", "ChaosOpsEnv", "or use ChaosOpsClient of the extra client"),
+        ("pydantic", "client.ChaosOpsClient", "needs pydantic, which is not installed"),
+        ("pydantic", "server.submission_run", "[server]'"),
+        ("openenv", "client.ChaosOpsEnv", "or use ChaosOpsClient of the extra client"),
     ],
 )
 def test_a_missing_extra_is_named(missing: str, wanted: str, told: str) -> None:
+    package, _, name = wanted.partition(".")
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
         "from chaosops.core.errors import MissingExtra\n"
-        f"try:\n    from chaosops.client import {wanted}\n"
+        f"try:\n    from chaosops.{package} import {name}\n"
         "except MissingExtra as error:\n    print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -25,21 +25,21 @@ def _limit(default: int, help_text: str) -> Any:
 @dataclass(frozen=True)
 class Limits:
     sessions: int = _limit(256, "sessions at once")
-    sessions_per_client: int = _limit(128, "of them for one client")
+    sessions_per_client: int = _limit(128, "the same for one client")
     tables: int = _limit(256, "tables open at once")
-    tables_per_client: int = _limit(32, "of them for one client")
+    tables_per_client: int = _limit(32, "the same for one client")
     seats: int = _limit(32, "people who play on the page at once")
-    seats_per_client: int = _limit(8, "of them for one client")
+    seats_per_client: int = _limit(8, "the same for one client")
     episodes: int = _limit(16, "episodes that the page plays at once")
-    episodes_per_client: int = _limit(8, "of them for one client")
-    model_episodes: int = _limit(8, "of the page's episodes, those that a model plays")
-    model_episodes_per_client: int = _limit(4, "of them for one client")
+    episodes_per_client: int = _limit(8, "the same for one client")
+    model_episodes: int = _limit(8, "episodes that a model plays for the page")
+    model_episodes_per_client: int = _limit(4, "the same for one client")
     requests: int = _limit(
         100, "HTTP requests a second, and as many new WebSockets; more are delayed"
     )
-    requests_per_client: int = _limit(25, "of them for one client; at once, those of two seconds")
+    requests_per_client: int = _limit(25, "the same for one client, with bursts of two seconds")
     connections: int = _limit(1024, "open connections")
-    connections_per_client: int = _limit(320, "of them for one client")
+    connections_per_client: int = _limit(320, "the same for one client")
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

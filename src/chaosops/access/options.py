@@ -21,11 +21,11 @@ class Access:
 
     Attributes:
         request_timeout: seconds for a whole request to arrive, headers and body
-        public_host: a name by which clients call this server, * for any; repeatable
+        public_host: a host name of this server, * for any; repeatable
         allow_origin: a site whose pages may use this server, like https://example.org; repeatable
-        trusted_proxy: whose X-Forwarded-For is believed: an address, a network, private; repeatable
+        trusted_proxy: a proxy to trust for X-Forwarded-For: address, network, private; repeatable
         token: ask for this bearer token; CHAOSOPS_TOKEN and --token-file hide it from other users
-        token_file: a file that holds the token
+        token_file: a file with the token
     """
 
     request_timeout: float = 10.0
@@ -48,7 +48,7 @@ class Access:
 
     @cached_property
     def asked_token(self) -> Token | None:
-        """From the options or the environment; None where no token is asked for."""
+        """The token from the options or the environment. None if the server asks for none."""
         text = read_token(self.token, self.token_file)
         return Token(text) if text else None
 

@@ -44,7 +44,7 @@ def read_token(text: str | None, file: Path | None, what: str = "--token") -> st
     if file is not None:
         text = read_text(file, f"{what}-file").strip()
         if not text:
-            raise BadInput(f"{what}-file {file} is empty")
+            raise BadInput(f"{what}-file {file} is empty; write the token into it")
     if text is None:
         text = os.environ.get(VARIABLE, "")
         if not text:

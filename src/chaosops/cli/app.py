@@ -84,7 +84,9 @@ def _in_our_words(error: CycloptsError) -> ChaosOpsError:
             return UnknownName("command", given, _names(app))
         case UnusedCliTokensError(unused_tokens=[given, *_]):
             return BadInput(f"unexpected argument {given!r:.60} {see}")
-        case CoercionError(token=token) if token and argument and (names := argument.get_choices()):
+        case CoercionError(token=token) if (
+            token and argument and (names := argument.get_choices(force=True))
+        ):
             return UnknownName(argument.name.lstrip("-").lower(), token.value, names)
         case MissingArgumentError() if argument and not argument.tokens and not error.keyword:
             return BadInput(f"required: {argument.name} {see}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import nan, ulp
 from pathlib import Path
 from typing import Annotated, Any
@@ -67,20 +68,25 @@ Pack = Annotated[
         show_default=f"the split's, or {DEFAULT_PACK}",
     ),
 ]
-Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="how hard")]
+Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="difficulty")]
 _PACKS = [load_pack(name) for name in PACKS]
 
 
-def _of_each(listed: Callable[[incident.Pack], Sequence[str]]) -> str:
-    """The names that the packs have of a kind."""
-    return "; ".join(f"{pack.name}: {', '.join(listed(pack))}" for pack in _PACKS if listed(pack))
+def _of_each(listed: Callable[[incident.Pack], Sequence[str]], default: str) -> Parameter:
+    """The names that the packs have of a kind. The help says of which pack each of them is."""
+    names = {pack.name: listed(pack) for pack in _PACKS if listed(pack)}
+    return Parameter(
+        choices=tuple(chain(*names.values())),
+        show_choices=False,
+        help="; ".join(f"{pack}: {', '.join(of)}" for pack, of in names.items()),
+        show_default=default,
+    )
 
 
 Split = Annotated[
     str | None,
-    Parameter(
-        help=_of_each(lambda pack: pack.splits),
-        show_default=", ".join(pack.default_split for pack in _PACKS if pack.splits),
+    _of_each(
+        lambda pack: pack.splits, ", ".join(pack.default_split for pack in _PACKS if pack.splits)
     ),
 ]
 Mechanisms = Annotated[
@@ -92,16 +98,14 @@ NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
 _POLICIES = f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)})"
 _TEAM = "or a team such as oversight=local:smollm2,others=heuristic"
 Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
-PolicySeed = Annotated[Seed, Parameter(help="for what the policy draws")]
-Url = Annotated[str, Parameter(help="of the server: http://HOST:PORT")]
+PolicySeed = Annotated[Seed, Parameter(help="seed of the policy's random draws")]
+Url = Annotated[str, Parameter(help="address of the server: http://HOST:PORT")]
 ServerToken = Annotated[
     File | None,
-    Parameter(help=f"holds the token of a server that asks for one [default: ${VARIABLE}]"),
+    Parameter(help=f"file with the server's token, if it asks for one [default: ${VARIABLE}]"),
 ]
-SecretFile = Annotated[File, Parameter(help="the secret of evaluation mode, from chaosops secret")]
-ResultsFolder = Annotated[
-    Folder, Parameter(help="submissions of evaluation mode and their results")
-]
+SecretFile = Annotated[File, Parameter(help="secret of evaluation mode, from chaosops secret")]
+ResultsFolder = Annotated[Folder, Parameter(help="folder of the submissions and their results")]
 
 
 @Parameter(name="*")
@@ -110,16 +114,14 @@ class ScenarioOptions:
     """Which episode to play. An option that is None gets the default of ``make_scenario``.
 
     Attributes:
-        max_steps: limit [default: the tier's]
+        seed: seed of the incident
+        max_steps: step limit [default: the tier's]
     """
 
     pack: Pack = None
     scenario: Annotated[
         str | None,
-        Parameter(
-            help=_of_each(lambda pack: pack.failures()),
-            show_default=load_pack(DEFAULT_PACK).default_failure,
-        ),
+        _of_each(lambda pack: pack.failures(), load_pack(DEFAULT_PACK).default_failure),
     ] = None
     split: Split = None
     tier: Tier = DEFAULT_TIER
@@ -129,12 +131,12 @@ class ScenarioOptions:
 
     def chosen(self) -> Scenario:
         return make_scenario(
-            self.scenario or None,
+            self.scenario,
             tier=self.tier,
             seed=self.seed,
             limit=self.max_steps,
             pack=self.pack,
-            split=self.split or None,
+            split=self.split,
             mechanisms=self.mechanisms or "",
         )
 

@@ -76,7 +76,8 @@ class Progress:
         if task.total is not None:
             words.insert(0, f"{task.completed:,.0f} of {task.total:,.0f} {self._unit}")
         if task.speed and task.time_remaining is not None:
-            words += [f"{task.speed:.3g}/s", f"{_clock(task.time_remaining)} left"]
+            speed = f"{task.speed:,.0f}" if task.speed >= 100 else f"{task.speed:.3g}"
+            words += [f"{speed}/s", f"{_clock(task.time_remaining)} left"]
         return ", ".join(filter(None, [*words, task.fields["detail"]]))
 
 

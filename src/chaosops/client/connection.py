@@ -93,7 +93,7 @@ class Connection:
 
 
 def refusal(url: str, error: BaseException, option: str) -> str:
-    """Why a server was not reached, and the cure where there is one."""
+    """Why a server was not reached, and the cure if there is one."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     cure = f"; {_CURES[status].format(option=option)}" if status in _CURES else ""
     return f"cannot reach a ChaosOps server at {url}: {error}{cure}"

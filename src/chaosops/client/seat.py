@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import IO, Any, NamedTuple
 
 from chaosops.client.connection import Connection
-from chaosops.core.dice import STRIDE, key_of
+from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
-from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.roles.view import RoleView
 from chaosops.wire.decisions import sent_decision
 from chaosops.wire.views import read_rules, read_view
@@ -90,7 +90,8 @@ def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcom
         )
     key = key_of("seat", seat.role, seed)
     while (turn := seat.wait()) is not None:
-        decision = policy.decide([DecisionRequest(turn.view, key + turn.view.step * STRIDE)])[0]
+        request = DecisionRequest(turn.view, request_key(key, turn.view.step))
+        decision = policy.decide([request])[0]
         seat.act(sent_decision(decision))
     assert seat.outcome is not None
     return seat.outcome

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chaosops.client.connection import Connection
-from chaosops.core.dice import STRIDE, key_of
+from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
-from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.wire.decisions import sent_decision
 from chaosops.wire.views import read_rules, read_view
 
@@ -39,7 +39,7 @@ def _play_episode(server: Connection, token: str, policy: Policy, key: int) -> N
     rules = read_rules(told["observation"]["rules"])
     while not told["done"]:
         view = read_view(told["observation"]["view"], rules)
-        decision = policy.decide([DecisionRequest(view, key + view.step * STRIDE)])[0]
+        decision = policy.decide([DecisionRequest(view, request_key(key, view.step))])[0]
         action = sent_decision(decision)
         if view.role is Role.OVERSIGHT and decision.suspicion is not None:
             action["suspicion"] = dict(decision.suspicion)  # Oversight is judged by it

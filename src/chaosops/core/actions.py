@@ -62,13 +62,30 @@ class Action:
 
 VERBS: dict[str, type[Action]] = {}  # the actions a reply can name
 
+# An action is written flat, beside these fields of a turn or of a message.
+TURN_FIELDS = frozenset(
+    {
+        *("step", "role", "suspicion", "events", "reward", "rubrics"),
+        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
+    }
+)
+_RESERVED = TURN_FIELDS | {"action", "args", "metadata", "reason"}
+
 T = TypeVar("T", bound=Action)
 
 
 def _argument(field: Field[Any]) -> Argument:
-    annotated: Any = field.type
-    argument: Argument = annotated.__metadata__[0]
-    return argument._replace(name=field.name, default=field.default)
+    name, kinds = field.name, getattr(field.type, "__metadata__", None)
+    if kinds is None:
+        raise TypeError(f"{name}: {field.type} must be one of the types of core/arguments.py")
+    argument: Argument = kinds[0]._replace(name=name, default=field.default)
+    if name in _RESERVED:
+        raise TypeError(f"no argument of an action can be called {name}")
+    for verb, kind in VERBS.items():
+        for other in kind.arguments:
+            if other.name == name and (other.type, other.limit) != (argument.type, argument.limit):
+                raise TypeError(f"{name} holds something else in {verb}: use another name")
+    return argument
 
 
 @dataclass_transform(frozen_default=True)
@@ -79,6 +96,8 @@ def action(verb: str, title: str = "") -> Callable[[type[T]], type[T]]:
         kind = dataclass(frozen=True, slots=True)(cls)
         kind.verb, kind.title = verb, title
         kind.arguments = tuple(_argument(field) for field in fields(kind))
+        if verb in VERBS:
+            raise TypeError(f"there are two actions {verb}")
         if title:
             VERBS[verb] = kind
         return kind

@@ -102,7 +102,7 @@ class Episode:
 
     @property
     def rogue_caught(self) -> bool | None:
-        """None where there was no rogue."""
+        """None if there was no rogue."""
         if self.rogue is None:
             return None
         return any(turn.events.rogue_flagged for turn in self.turns)

@@ -56,8 +56,20 @@ def install_line(extra: str) -> str:
     True
     """
     if (_ROOT / "pyproject.toml").is_file():
-        return f"pip install -e '{'.' if Path.cwd() == _ROOT else _ROOT}[{extra}]'"
-    return f"pip install 'chaosops[{extra}] @ {_source()}'"
+        return f"{_pip()} install -e '{'.' if Path.cwd() == _ROOT else _ROOT}[{extra}]'"
+    return f"{_pip()} install 'chaosops[{extra}] @ {_source()}'"
+
+
+def _pip() -> str:
+    """The pip of this environment, which the shell may not find, or may find another."""
+    import shlex
+    import shutil
+    import sys
+
+    python = Path(sys.executable)
+    found = shutil.which("pip")
+    same = found is not None and Path(found).parent == python.parent
+    return "pip" if same else f"{shlex.quote(str(python))} -m pip"
 
 
 def _source() -> str:

@@ -65,7 +65,7 @@ def open_folder(path: Path, option: str = "--out") -> Path:
 
 
 def _not_a_plain_file(path: Path) -> str:
-    """Why a file must not be written here; '' where it may."""
+    """Why a file must not be written here. Empty if it may."""
     try:
         mode = path.lstat().st_mode
     except OSError:

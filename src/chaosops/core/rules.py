@@ -79,7 +79,8 @@ class Rulebook:
                 services = services if self.names(role, "service") else ()
                 calls = None if calls else calls
             if "trace" not in sees:
-                agents, limits_pct = (), ()
+                agents = agents if self.names(role, "agent") else ()
+                limits_pct = ()
             if "runbook" not in sees:
                 # What does damage is known to whoever judges acts.
                 runbook = tuple(p._replace(signs="", remedy="") for p in runbook if "trace" in sees)
@@ -99,14 +100,14 @@ class Rulebook:
         return any(VERBS[verb].names(thing) for verb in self.verbs[role])
 
     def values(self, argument: Argument) -> tuple[Any, ...]:
-        """The legal values of an argument, or the sentences that a menu offers."""
+        """The values that a menu offers: all legal ones, and a few sentences for free text."""
         if argument.listed_in:
             return tuple(getattr(self, argument.listed_in))
-        return argument.values or SMALL_TALK
+        return SMALL_TALK if argument.names == "text" else argument.values
 
     def menu(self, role: Role) -> tuple[tuple[Action, ...], ...]:
         """Every legal action of a role, one group for each of its verbs. Optional arguments keep
-        their defaults."""
+        their defaults. A group is empty where a required argument has no value to offer."""
         if role not in self._menus:
             self._menus[role] = tuple(self._choices(VERBS[verb]) for verb in self.verbs[role])
         return self._menus[role]

@@ -1,4 +1,4 @@
-"""What to play, as frozen data. An episode depends on nothing else but its decisions."""
+"""What to play, as frozen data. A scenario and the decisions determine an episode."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ class Scenario:
     version: str = ""
     """Of the pack, from the second on."""
 
+    @property
+    def recorded_pack(self) -> str:
+        """The pack's name in results and recordings."""
+        return _RECORDED_AS.get(self.pack, self.pack)
+
     def to_wire(self) -> dict[str, Any]:
-        pack = _RECORDED_AS.get(self.pack, self.pack)
-        wire = {**asdict(self), "pack": pack, "tier": self.tier.value}
+        wire = {**asdict(self), "pack": self.recorded_pack, "tier": self.tier.value}
         return {name: value for name, value in wire.items() if value != ""}

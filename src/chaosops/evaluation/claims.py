@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.findings import differences, plain, shown
 from chaosops.evaluation.stored import Line
-from chaosops.packs import load_pack
+from chaosops.packs import load_pack, recorded_pack
 from chaosops.policies.llm.spec import is_model
 from chaosops.policies.registry import load_policy, registered
 from chaosops.rollout import policy_names
@@ -71,22 +71,38 @@ def _planned(job: Mapping[str, Any]) -> list[Any]:
 
 
 def check_packs(packs: Mapping[str, Any], scenarios: Sequence[Any]) -> Iterator[str]:
-    named = {str(of.get("pack")) for of in scenarios if isinstance(of, dict)}
+    played = {_pack_of(of) for of in scenarios if isinstance(of, dict)}
+    named = {name for name, _ in played}
     if named != set(packs):
-        said, played = (plain(", ".join(sorted(of)) or "none") for of in (packs, named))
-        yield f"the manifest's packs are {said}, the episodes' {played}"
-    for name in sorted(named & set(packs)):
-        now = present_pack(name)
-        # Another hash means another version of the world, which is only a note.
+        words = (plain(", ".join(sorted(of)) or "none") for of in (packs, named))
+        yield "the manifest's packs are {}, the episodes' {}".format(*words)
+    if len(played) > len(named):
+        versions = ", ".join(f"{name} {version or '1'}" for name, version in sorted(played))
+        yield f"the episodes are of several versions of a pack: {plain(versions)}"
+    for name, version in sorted(of for of in played if of[0] in packs):
+        now = present_pack(name, version)
+        # Another hash means other code, which is only a note.
         if now is not None and packs[name].get("hash") == now["hash"]:
             for found in differences(packs[name], now, (name,)):
                 yield f"the manifest's pack {found.words()}"
 
 
-def present_pack(name: str) -> dict[str, str] | None:
-    """The installed pack. None if no pack has this name."""
+def _pack_of(scenario: Mapping[str, Any]) -> tuple[str, str]:
+    """The pack of a recorded scenario and its version, which is empty for the first."""
+    return str(scenario.get("pack")), str(scenario.get("version", ""))
+
+
+def present_packs(scenarios: Iterable[Any]) -> dict[str, dict[str, str]]:
+    """The installed packs that play recorded scenarios, by their recorded names."""
+    played = sorted({_pack_of(of) for of in scenarios if isinstance(of, dict)})
+    found = ((name, present_pack(name, version)) for name, version in played)
+    return {name: pack for name, pack in found if pack is not None}
+
+
+def present_pack(name: str, version: str) -> dict[str, str] | None:
+    """The installed pack that plays what was recorded under this name. None: there is none."""
     try:
-        pack = load_pack(name)
+        pack = load_pack(recorded_pack(name, version))
     except ChaosOpsError:
         return None
     return {"version": pack.version, "hash": pack.content_hash()}

@@ -1,8 +1,8 @@
 """Replay recorded episodes and compare every step with the record.
 
-It reads recordings of ``run --record``, ``results.json`` and journals of ``eval``, and vectors.
-Vectors are episodes of the classic pack, one JSON object a line. ``docs/verify.md`` describes
-their format.
+It reads recordings of ``run --record``, the output of ``run --json``, ``results.json`` and
+journals of ``eval``, and vectors. Vectors are episodes of the classic pack, one JSON object a
+line. ``docs/verify.md`` describes their format.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from chaosops.packs import make_scenario
 from chaosops.roles.parse import parse_object
 
 _TOLERANCE = 1e-9
+
+# What ``run --json`` prints beside the episode.
+_BESIDE = frozenset({"command", "version", "commit", "pack_hash", "policy_status", "twin"})
 
 
 def read_vectors(path: Path) -> list[tuple[str, dict[str, Any]]]:
@@ -62,9 +65,18 @@ def _episodes(where: str, content: object) -> Iterator[tuple[str, dict[str, Any]
     elif isinstance(record := content.get("episode"), dict):
         yield where, record
     elif "turns" in content:
-        yield where, content
+        yield where, content if "policy" in content else _printed(content)
     elif content.get("format") != JOURNAL_FORMAT:  # the first line of a journal has no episode
         yield where, _checked(where, content)
+
+
+def _printed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The output of ``run --json`` as a line of results.json."""
+    line = {name: value for name, value in content.items() if name not in _BESIDE}
+    for turn in line["turns"] if isinstance(line["turns"], list) else ():
+        if isinstance(turn, dict):
+            turn.pop("prompt", None)
+    return {**line, "policy": line.get("team")}
 
 
 def _checked(where: str, vector: dict[str, Any]) -> dict[str, Any]:

@@ -30,11 +30,11 @@ def evaluate(
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
     All are loaded before anything is played. Episodes in the journal are not played again."""
     if len(set(policies)) != len(policies):
-        raise BadInput(f"each policy can be evaluated once, got {', '.join(policies)}")
+        raise BadInput(f"name each policy once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
     if len(set(scenarios)) != len(scenarios):
-        raise BadInput("a scenario is in the list more than once; name each of them once")
+        raise BadInput("a scenario is listed more than once; name each of them once")
     loaded = {name: load_team(name) for name in policies}
     job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
@@ -96,18 +96,26 @@ def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
 
 def _job(scenarios: Sequence[Scenario], statuses: Mapping[str, Any]) -> dict[str, Any]:
     """The job: versions, packs, policies and scenarios."""
-    packs = {name: load_pack(name) for name in sorted({s.pack for s in scenarios})}
     job = {
         "version": VERSION,
         "commit": source_commit(),
-        "packs": {
-            name: {"version": pack.version, "hash": pack.content_hash()}
-            for name, pack in packs.items()
-        },
+        "packs": _packs(scenarios),
         "policies": statuses,
         "scenarios": [scenario.to_wire() for scenario in scenarios],
     }
     return as_json(job)
+
+
+def _packs(scenarios: Sequence[Scenario]) -> dict[str, dict[str, str]]:
+    """Version and hash of each pack. Versions of one pack are different worlds."""
+    found: dict[str, dict[str, str]] = {}
+    for recorded, name in sorted({(of.recorded_pack, of.pack) for of in scenarios}):
+        pack = load_pack(name)
+        if recorded in found:
+            versions = f"{found[recorded]['version']} and {pack.version}"
+            raise BadInput(f"{recorded} {versions} cannot be mixed; evaluate each of them alone")
+        found[recorded] = {"version": pack.version, "hash": pack.content_hash()}
+    return found
 
 
 def _manifest(

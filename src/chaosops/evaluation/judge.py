@@ -46,7 +46,7 @@ class Judgement:
         return {
             policy: (scores, [case.rogue is not None for case in cases])
             for policy, cases in self._rated().items()
-            if (scores := top_suspicion([case.told for case in cases], 1)) is not None
+            if (scores := top_suspicion([case.suspicions for case in cases], 1)) is not None
         }
 
     def calibration_curves(self) -> dict[str, Curve]:

@@ -64,9 +64,9 @@ class Sample(NamedTuple):
     rogue: str | None
 
 
-def samples(split: str, tier: Tier, count: int) -> Iterator[Sample]:
+def samples(split: str, tier: Tier, count: int, start: int = 0) -> Iterator[Sample]:
     """The first Oversight turn of many episodes."""
-    for seed in range(count):
+    for seed in range(start, start + count):
         scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
         env = Env(scenario)
         env.play(Decision(Noop()))

@@ -25,7 +25,8 @@ class Metric:
     """``title`` heads its column; a metric without one is in the JSON file only.
 
     ``form`` formats one number. ``of_models``: only for language models. ``late``: files of
-    earlier versions are complete without it. ``formerly``: its key in those files.
+    earlier versions are complete without it. ``formerly``: its key in those files. ``dropped``:
+    only those files have it.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Metric:
     of_models: bool = False
     late: bool = False
     formerly: str = ""
+    dropped: bool = False
 
     def value(self, row: Row) -> Any:
         """None if the row lacks this metric."""
@@ -76,9 +78,10 @@ def cells(row: Row, metrics: Sequence[Metric]) -> list[str]:
 
 
 def as_written(metrics: Sequence[Metric], file: str | None) -> Sequence[Metric]:
-    """The metrics that this JSON file holds. An earlier version may have written it."""
+    """The metrics that this JSON file holds. An earlier version may have written it. None: those
+    that this version writes."""
     if file is None:
-        return metrics
+        return [metric for metric in metrics if not metric.dropped]
 
     def held(key: str) -> bool:
         return f'"{key}"' in file
@@ -88,7 +91,7 @@ def as_written(metrics: Sequence[Metric], file: str | None) -> Sequence[Metric]:
         if metric.formerly and held(metric.formerly) and not held(metric.key)
         else metric
         for metric in metrics
-        if held(metric.key) or not metric.late
+        if held(metric.key) or not (metric.late or metric.dropped)
     ]
 
 

@@ -34,7 +34,7 @@ def bench_model(
     """The first ``steps`` turns of some episodes of the hard tier."""
     model = load_policy(policy)
     if not isinstance(model, LocalModelPolicy):
-        raise BadInput(f"{policy} is not a model on this machine: nothing to measure")
+        raise BadInput(f"{policy} is not a model on this machine; name one such as local:smollm2")
     clock = _Clock(model.runtime)
     model.runtime = clock
     # Each way gets other seeds, because a prompt that was read before is read faster.
@@ -89,7 +89,8 @@ class _Clock:
 
 def _scenarios(pack: str, episodes: int, steps: int, start: int) -> list[Scenario]:
     loaded = load_pack(pack)
-    split, failures = ("train", [None]) if loaded.splits else (None, [*loaded.drawn])
+    split = loaded.training_split or None
+    failures = [None] if loaded.splits else [*loaded.drawn]
     return [
         make_scenario(
             failures[seed % len(failures)],

@@ -33,8 +33,8 @@ DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
 class Results:
     """Episodes by policy name, in the order they were asked for.
 
-    ``learned``: the new status of a policy where it changed with an episode, for example when a
-    server named its revision. By policy and the episode's number.
+    ``learned``: the status of a policy after an episode that changed it, by policy and the
+    episode's number. For example, a server may name its revision.
     """
 
     manifest: Mapping[str, Any]

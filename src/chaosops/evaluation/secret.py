@@ -17,7 +17,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import unwritable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import make_scenario, splits
+from chaosops.packs import make_scenario, recorded_pack, splits
 
 LEAST_BYTES = 32
 _MOST_BYTES = 4096
@@ -96,10 +96,21 @@ def hidden_seed(secret: Secret, series: str, split: str, tier: Tier, seed: int) 
     return int.from_bytes(secret.mac("hidden seed 1", series, split, tier, seed)[:8], "big") >> 1
 
 
-def hidden_scenario(secret: Secret, series: str, split: str, tier: Tier, seed: int) -> Scenario:
-    """Only a pack with splits has hidden seeds. The failures of a catalogue are published with
-    their symptoms, so hiding the seed would hide little."""
+def version_of(split: str) -> str:
+    """The version of the pack that plays this split now, as a scenario has it.
+
+    Only a pack with splits has hidden seeds. The failures of a catalogue are published with their
+    symptoms, so hiding the seed would hide little."""
     if split not in splits():
         raise BadInput(f"a private split is drawn like one of {', '.join(splits())}, got {split!r}")
+    return make_scenario(split=split).version
+
+
+def hidden_scenario(
+    secret: Secret, series: str, split: str, tier: Tier, seed: int, version: str | None = None
+) -> Scenario:
+    """``version``: of the pack for which the submission was opened."""
+    present = version_of(split)
     drawn = hidden_seed(secret, series, split, tier, seed)
-    return make_scenario(split=split, tier=tier, seed=drawn)
+    pack = recorded_pack(splits()[split], present if version is None else version)
+    return make_scenario(pack=pack, split=split, tier=tier, seed=drawn)

@@ -47,6 +47,8 @@ class Submission:
     partners: str
     commitment: str
     token_sha256: str
+    version: str = ""
+    """Of the pack, from the second on, as in a scenario."""
 
     def __post_init__(self) -> None:
         for kind, name in (("submission", self.name), ("series", self.series)):
@@ -72,17 +74,18 @@ class Submission:
     def scenarios(self, secret: Secret) -> list[Scenario]:
         """The scenarios with their hidden seeds, in order."""
         if secret.commitment != self.commitment:
-            raise BadInput(f"submission {self.name} was opened with another secret")
+            raise BadInput(f"submission {self.name} was opened with another secret; use that one")
         return [
-            hidden_scenario(secret, self.series, self.split, tier, seed)
+            hidden_scenario(secret, self.series, self.split, tier, seed, self.version)
             for tier in self.tiers
             for seed in range(self.first_seed, self.first_seed + self.seeds)
         ]
 
     def to_wire(self) -> dict[str, Any]:
+        fields = {name: value for name, value in asdict(self).items() if name != "version" or value}
         return {
             "format": FORMAT,
-            **asdict(self),
+            **fields,
             "tiers": [tier.value for tier in self.tiers],
             "roles": [role.value for role in self.roles],
         }

@@ -21,7 +21,7 @@ from chaosops.evaluation.claims import (
     check_manifest,
     check_status,
     check_stopped,
-    present_pack,
+    present_packs,
 )
 from chaosops.evaluation.evaluate import coverage
 from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
@@ -160,7 +160,8 @@ def verify_recording(path: Path) -> Report:
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     report.findings += found
-    report.notes += _worlds({str(record["scenario"]["pack"]): record["pack_hash"]})
+    scenario = record["scenario"]
+    report.notes += _worlds({str(scenario["pack"]): record["pack_hash"]}, [scenario])
     report.episodes = 1
     return report
 
@@ -174,7 +175,7 @@ def _replay_all(
 ) -> dict[str, list[played.Episode]] | None:
     """The episodes as this world plays them. None if some cannot be played."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
-    report.notes += _worlds(hashes)
+    report.notes += _worlds(hashes, [line.get("scenario") for line in lines])
     scripts = {policy: scripts_of(policy, of) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
     whole = True
@@ -192,12 +193,13 @@ def _replay_all(
     return episodes if whole else None
 
 
-def _worlds(hashes: Mapping[str, str]) -> list[str]:
+def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:
+    present = present_packs(scenarios)
     return [
-        f"pack {name} was {shown(was)}, this is {now['hash']}: what does not replay may be due to "
-        "that"
+        f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
+        f"{present[name]['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()
-        if (now := present_pack(name)) is not None and now["hash"] != was
+        if name in present and present[name]["hash"] != was
     ]
 
 

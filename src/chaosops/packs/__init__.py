@@ -125,20 +125,15 @@ def make_scenario(
         raise BadInput(f"seed must be 0 or more, got {seed}")
     if loaded.splits:
         if failure:
-            raise BadInput(f"pack {pack} makes its incidents from a seed: name a split, no failure")
-        failure = ""
-        if split is None:
-            split = loaded.training_split if fresh else loaded.default_split
-        if split not in loaded.splits:
-            raise UnknownName("split", split, loaded.splits)
+            raise BadInput(f"pack {pack} has splits instead of failures; name a split")
+        default = loaded.training_split if fresh else loaded.default_split
+        failure, split = "", _checked("split", split, default, loaded.splits)
     else:
         if split:
-            raise BadInput(f"pack {pack} has no splits, got {split!r}")
-        split = ""
-        if failure is None:
-            failure = _drawn_failure(loaded, seed) if fresh else loaded.default_failure
-        if failure not in loaded.failures():
-            raise UnknownName("scenario", failure, loaded.failures())
+            raise BadInput(f"pack {pack} has no splits, got {split!r}; leave it out")
+        draws = fresh and failure is None
+        default = _drawn_failure(loaded, seed) if draws else loaded.default_failure
+        failure, split = _checked("scenario", failure, default, loaded.failures()), ""
     if mechanisms:
         mechanisms = loaded.read_mechanisms(mechanisms)
     steps = loaded.limits[tier] if limit is None else limit
@@ -146,6 +141,13 @@ def make_scenario(
         raise BadInput(f"the step limit must be 1 or more, got {steps}")
     version = "" if loaded.version == "1" else loaded.version
     return Scenario(pack, failure, tier, seed, steps, split, str(mechanisms), version)
+
+
+def _checked(kind: str, name: str | None, default: str, allowed: tuple[str, ...]) -> str:
+    name = default if name is None else name
+    if name not in allowed:
+        raise UnknownName(kind, name, allowed)
+    return name
 
 
 def _drawn_failure(pack: Pack, seed: int) -> str:

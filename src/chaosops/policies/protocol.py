@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
-from chaosops.core.dice import Dice
+from chaosops.core.dice import Dice, key_of
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
@@ -31,6 +31,12 @@ class DecisionRequest(NamedTuple):
     view: RoleView
     key: int
     world: object | None = None
+
+
+def request_key(key: int, step: int) -> int:
+    """The key of the request at one step of an episode, whose policies draw by ``key``. Streams of
+    neighbouring steps are independent."""
+    return key_of(key, "step", step)
 
 
 class Policy(Protocol):
@@ -76,7 +82,8 @@ class ScriptedPolicy(RegisteredPolicy):
         view = request.view
         action = self.act(view, Dice(request.key))
         if view.role is Role.OVERSIGHT and layout_of(view.rules).suspicion:
-            return Decision(action, suspicion=self.suspect(view, Dice(request.key + 1)))
+            dice = Dice(key_of(request.key, "suspicion"))
+            return Decision(action, suspicion=self.suspect(view, dice))
         return Decision(action)
 
     @abstractmethod

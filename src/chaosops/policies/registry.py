@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from chaosops.core.errors import UnknownName
+from chaosops.core.errors import BadInput, UnknownName
 from chaosops.policies.llm.spec import is_model
 from chaosops.policies.protocol import EVERY_PACK, Policy, RegisteredPolicy
 
@@ -22,10 +22,20 @@ def registered() -> dict[str, type[RegisteredPolicy]]:
     for folder in ("scripted", "truth"):
         for info in iter_modules([str(Path(__file__).parent / folder)]):
             if not info.ispkg:
-                policy = import_module(f"chaosops.policies.{folder}.{info.name}").POLICY
-                assert policy.name == info.name, f"{info.name}.py holds {policy.name}"
-                found.append(policy)
+                found.append(_policy_in(folder, info.name))
     return {policy.name: policy for policy in sorted(found, key=lambda p: (p.rank, p.name))}
+
+
+def _policy_in(folder: str, name: str) -> type[RegisteredPolicy]:
+    module = import_module(f"chaosops.policies.{folder}.{name}")
+    policy: type[RegisteredPolicy] | None = getattr(module, "POLICY", None)
+    sees_truth = folder == "truth"
+    if policy is None or (policy.name, policy.sees_truth) != (name, sees_truth):
+        raise BadInput(
+            f"policies/{folder}/{name}.py needs a POLICY with the name {name!r} and "
+            f"sees_truth = {sees_truth}"
+        )
+    return policy
 
 
 def default_policies(pack: str) -> list[str]:

@@ -16,6 +16,8 @@ from chaosops.core.vocabulary import ROLE_NAMES, Role
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
+from chaosops.report.wording import worded_episode
+from chaosops.wire.ending import explanation
 
 _SUSPECTS = 3
 # The most important event first: it gives a turn its colour.
@@ -33,6 +35,7 @@ _STYLES = {
 
 
 def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
+    episode = worded_episode(episode)
     environment = templates("chaosops.report")
     environment.filters |= {
         "signed": lambda value: f"{value:+,.1f}".replace("-", "\N{MINUS SIGN}"),
@@ -45,6 +48,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
+        explanation=explanation(episode),
         steps_with=partial(steps_with, episode),
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),

@@ -24,11 +24,14 @@ from chaosops.report.transcript import (
     scenario_line,
     steps_with,
 )
+from chaosops.report.wording import worded_episode
+from chaosops.wire.ending import explanation
 
 _LOUD = ("rogue_flagged", "resolved", "false_flag", "unknown_flag", "wrong_fix", "out_of_time")
 
 
 def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
+    episode = worded_episode(episode)
     environment = templates("chaosops.report", html=False)
     # In a table a pipe ends the cell, even in a code span.
     environment.filters |= {"cell": lambda text: text.replace("|", "\\|"), "outcome": _outcome}
@@ -49,6 +52,7 @@ def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
         episode=episode,
         manifest=manifest,
         where=scenario_line(episode.scenario),
+        explanation=explanation(episode),
         verdict=". ".join(sentences) + ".",
         caught=caught,
         steps_with=partial(steps_with, episode),

@@ -11,8 +11,8 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
-from chaosops.evaluation.metrics import METRICS, cells, summary_rows
-from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.evaluation.metrics import METRICS, Metric, as_written, cells, summary_rows
+from chaosops.evaluation.monitor import RECORDED_METRICS
 from chaosops.evaluation.results import MONITOR, RESULTS_NAME
 from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.adapter import adapter_identity
@@ -35,6 +35,10 @@ class Evaluated:
     @property
     def name(self) -> str:
         return self.path.parent.resolve().name
+
+    @property
+    def monitor_metrics(self) -> Sequence[Metric]:
+        return as_written(RECORDED_METRICS, json.dumps(self.monitor))
 
     def labelled(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return [{**row, "policy": self.labels[row["policy"]]} for row in rows]
@@ -65,7 +69,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
 
 
 def _require_whole(manifest: Mapping[str, Any], summary: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ValueError if something that a card quotes is missing or cannot be written."""
+    """Raise an error if something that a card quotes is missing or cannot be written."""
     texts = [manifest["command"], manifest["version"], manifest["commit"] or ""]
     texts += [pack[name] for pack in manifest["packs"].values() for name in ("version", "hash")]
     texts += manifest.get("splits") or []
@@ -84,7 +88,7 @@ def _monitor(path: Path, policies: Mapping[str, Any]) -> Sequence[Mapping[str, A
     try:
         rows: Sequence[Mapping[str, Any]] = read_object(path, "monitor figures")["summary"]
         for row in rows:
-            cells(row, MONITOR_METRICS)
+            cells(row, RECORDED_METRICS)
             policies[row["policy"]]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise BadInput(f"{path} is not a monitor.json of chaosops eval") from None

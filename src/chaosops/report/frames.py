@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chaosops.core.actions import FlagRogue
@@ -13,11 +13,19 @@ from chaosops.core.telemetry import (
     Inspection,
     LogLine,
     Message,
+    Public,
     ServiceReading,
     TraceEntry,
 )
 from chaosops.core.vocabulary import Role
+from chaosops.packs import load_pack
+from chaosops.report.acts import act_words
+from chaosops.report.wording import worded_chat, worded_episode, worded_turn
+from chaosops.roles.layout import Selection
+from chaosops.roles.layouts import layout_of
+from chaosops.roles.view import project
 from chaosops.rollout import Rollout
+from chaosops.wire.ending import explanation
 
 HISTORY = 16
 
@@ -30,6 +38,7 @@ class FlagMoment:
     agent: str
     caught: bool
     known: bool  # False: no agent of the fleet has this name
+    act: str = ""  # what it was flagged for
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,8 @@ class Frame:
     wrong_fixes: int
     flags: tuple[FlagMoment, ...]
     outcome: Episode | None  # at the end: the whole episode, with the truth
+    explanation: Sequence[str]  # at the end
+    relevant: Selection
 
     @property
     def readings(self) -> tuple[ServiceReading, ...]:
@@ -67,6 +78,7 @@ def frame_of(rollout: Rollout, before: Frame | None = None) -> Frame:
     episode, env = rollout.episode, rollout.env
     public, sensors = env.world.public, env.world.public.sensors
     scenario = episode.scenario
+    wordings = load_pack(scenario.pack).wordings
     past = before.history if before else ()
     return Frame(
         title=f"{scenario.pack} · {scenario.tier} · seed {scenario.seed}",
@@ -78,20 +90,34 @@ def frame_of(rollout: Rollout, before: Frame | None = None) -> Frame:
         alerts=sensors.alerts(),
         logs=sensors.logs(),
         trace=sensors.trace(),
-        chat=public.journal,
+        chat=worded_chat(public.journal, wordings),
         findings=public.findings,
-        turn=episode.turns[-1] if episode.turns else None,
+        turn=worded_turn(episode.turns[-1], wordings) if episode.turns else None,
         rubrics=episode.rubric_totals,
         reward=episode.reward,
         wrong_fixes=episode.wrong_fixes,
-        flags=tuple(_flags(episode)),
-        outcome=episode if env.over else None,
+        flags=tuple(_flags(episode, sensors.trace())),
+        outcome=worded_episode(episode) if env.over else None,
+        explanation=explanation(episode) if env.over else (),
+        relevant=_relevant(public),
     )
 
 
-def _flags(episode: Episode) -> Iterator[FlagMoment]:
+def _flags(episode: Episode, trace: Sequence[TraceEntry]) -> Iterator[FlagMoment]:
+    acts = {entry.id: act_words(entry) for entry in trace if entry.id}
     for turn in episode.turns:
         action, events = turn.decision.action, turn.events
         if isinstance(action, FlagRogue) and events.miscommunication is None:
             known = not events.unknown_flag
-            yield FlagMoment(events.step, action.target, known and not events.false_flag, known)
+            caught, act = known and not events.false_flag, acts.get(action.evidence or 0, "")
+            yield FlagMoment(events.step, action.target, caught, known, act)
+
+
+def _relevant(public: Public) -> Selection:
+    """What Oversight would unfold, with the pages whole."""
+    layout = layout_of(public.rules)
+    if layout.relevant is None:
+        return Selection()
+    found = layout.relevant(project(public, Role.OVERSIGHT))
+    names = {page.name for page in found.pages}
+    return found._replace(pages=[page for page in public.rules.runbook if page.name in names])

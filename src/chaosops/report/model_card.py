@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.evaluation.metrics import VALIDATED, metric
-from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.packs import DEFAULT_PACK, splits
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
-from chaosops.report.tables import OVERSIGHT_NOTE, aligned, markdown_table
+from chaosops.report.tables import aligned, markdown_table, oversight_note
 from chaosops.report.templating import templates
 from chaosops.training.recipe import read_role_shares
 from chaosops.training.run_folder import METRICS
@@ -47,8 +46,7 @@ def model_card(
         default_pack=DEFAULT_PACK,
         aligned=aligned,
         table=markdown_table,
-        monitor_metrics=MONITOR_METRICS,
-        oversight_note=OVERSIGHT_NOTE,
+        oversight_note=oversight_note,
         first_validation_seed=FIRST_SEED,
         roles=[role.value for role, share in shares.items() if share > 0],
         validation=_validation(run),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chaosops.core.actions import Communicate, FlagRogue
 from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.printable import one_line, printable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import role_on_turn
+from chaosops.report.wording import worded_episode
+from chaosops.wire.ending import explanation
 
 EVENT_WORDS = {
     "resolved": "INCIDENT RESOLVED",
@@ -31,9 +34,12 @@ def outcome_words(turn: Turn) -> str:
 
 def deed_words(turn: Turn, width: int) -> str:
     """What a role did, cut to a width."""
-    text = one_line(str(turn.decision.action))
-    if turn.decision.action.verb == "communicate":
+    action = turn.decision.action
+    text = one_line(str(action))
+    if isinstance(action, Communicate):
         text = f'"{text}"'
+    elif isinstance(action, FlagRogue) and action.evidence is not None:
+        text = f"{text} for #{action.evidence}"
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
@@ -97,12 +103,14 @@ def closing_lines(episode: Episode) -> list[str]:
 
 def transcript(episode: Episode, prompts: Sequence[Chat] = ()) -> str:
     """With ``prompts`` (one a turn) also what each role was shown and what a model replied."""
+    episode = worded_episode(episode)
     lines = [header_line(episode), ""]
     for i, turn in enumerate(episode.turns):
         if prompts:
             lines += ["", *exchange_lines(turn, prompts[i])]
         lines.append(turn_line(turn))
-    return "\n".join([*lines, "", *closing_lines(episode)])
+    told = explanation(episode)
+    return "\n".join([*lines, "", *closing_lines(episode), *([""] if told else []), *told])
 
 
 def exchange_lines(turn: Turn, prompt: Chat) -> list[str]:
@@ -118,6 +126,7 @@ def exchange_lines(turn: Turn, prompt: Chat) -> list[str]:
 def versus_transcript(episodes: Sequence[Episode], width: int = 28) -> str:
     """Several teams on one incident, turn by turn side by side."""
     column = width + 31
+    episodes = [worded_episode(episode) for episode in episodes]
     lines = [
         scenario_line(episodes[0].scenario),
         "",

@@ -7,7 +7,7 @@ import json
 from chaosops.core.printable import printable
 from chaosops.evaluation.judge import PAIRED, Judgement, judge_monitors
 from chaosops.evaluation.metrics import METRICS, as_written
-from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.evaluation.monitor import RECORDED_METRICS
 from chaosops.evaluation.results import MONITOR, SUMMARY, TABLE, Results
 from chaosops.report import tables
 
@@ -17,7 +17,8 @@ def judged(results: Results, stored: str | None = None) -> Judgement | None:
     version: the same metrics are computed under the same keys."""
     if not results.judges_oversight():
         return None
-    return judge_monitors(results, as_written(MONITOR_METRICS, stored), as_written(PAIRED, stored))
+    metrics = as_written(RECORDED_METRICS, stored)
+    return judge_monitors(results, metrics, as_written(PAIRED, stored))
 
 
 def derived_files(

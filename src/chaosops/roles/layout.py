@@ -6,10 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from chaosops.core.actions import Action
+from chaosops.core.documents import Clauses, Page
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
 from chaosops.roles.view import RoleView
+
+
+class Selection(NamedTuple):
+    """The part of a company's documents and of its trace that belongs to what fails now."""
+
+    acts: Sequence[TraceEntry] = ()
+    pages: Sequence[Page] = ()
+    clauses: Sequence[Clauses] = ()
 
 
 class Layout(NamedTuple):
@@ -26,6 +35,8 @@ class Layout(NamedTuple):
     """The acts that a flag can name in a menu. None: a menu flags agents."""
     acts_offered: int = 0
     """How many of them."""
+    relevant: Callable[[RoleView], Selection] | None = None
+    """The documents that people see unfolded. None: a company has no documents."""
     written_out: Mapping[str, str] = {}
     """Verbs whose choices stand with their labels elsewhere in the prompt, and what their row
     says instead."""

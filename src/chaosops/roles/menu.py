@@ -111,8 +111,9 @@ def _rows(
     layout = layout_of(rules)
     for verb, group in zip(rules.verbs[role], rules.menu(role), strict=True):
         shown, places = list(group), len(group)
-        if layout.offered and rules.services and VERBS[verb].names("service"):
-            shown = [a for service in offered for a in group if getattr(a, "target", "") == service]
+        targets = [a.name for a in VERBS[verb].arguments if a.names == "service"]
+        if layout.offered and rules.services and targets:
+            shown = [a for service in offered for a in group if getattr(a, targets[0]) == service]
             # Room for every service that may be offered, so that labels keep their meaning.
             places = layout.offered * len(group) // len(rules.services)
         elif layout.acts_offered and VERBS[verb] is FlagRogue:

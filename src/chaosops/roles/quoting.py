@@ -24,7 +24,9 @@ def quoted(text: str, limit: int = QUOTED_BYTES) -> str:
     >>> len(quoted("\\N{FIRE}" * 2000).encode()) <= QUOTED_BYTES
     True
     """
-    if text.isascii() and text.isprintable() and len(text) <= limit and not _TAG.search(text):
+    fits = text.isascii() and text.isprintable() and len(text) <= limit
+    # Every tag has one of these characters. Most texts have none, and searching tags is slow.
+    if fits and not ("<" in text or ">" in text or "[" in text):
         return text
     line = "".join(char if char.isprintable() else " " for char in text)
     line = _TAG.sub(lambda tag: f"({''.join(filter(None, tag.groups()))})", line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from chaosops.core.rules import Rulebook
@@ -13,7 +12,6 @@ from chaosops.core.telemetry import (
     LogLine,
     Message,
     Public,
-    Sensors,
     ServiceHealth,
     ServiceReading,
     TraceEntry,
@@ -56,7 +54,6 @@ class Recorded(NamedTuple):
         return self.trace_
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class RoleView:
     """An immutable value. A channel that the role may not see is empty, and ``rules`` holds only
     what belongs to things that the role sees or acts on.
@@ -64,81 +61,81 @@ class RoleView:
     A channel is read from the sensors on access. Pickling or comparing a view reads all channels.
     """
 
+    __slots__ = ("_public", "role", "rules")
+
     role: Role
     rules: Rulebook
-    step: int
-    limit: int
-    _journal: tuple[Message, ...]
-    _sensors: Sensors
-    _findings: tuple[Inspection | AuditReport, ...]
+    _public: Public
 
-    def __init__(
-        self,
-        role: Role,
-        rules: Rulebook,
-        step: int,
-        limit: int,
-        journal: tuple[Message, ...],
-        sensors: Sensors,
-        findings: tuple[Inspection | AuditReport, ...] = (),
-    ) -> None:
+    def __init__(self, role: Role, public: Public) -> None:
+        rules = public.rules
         # Written out for speed: a view is made on every turn.
         put = object.__setattr__
         put(self, "role", role)
         put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
-        put(self, "step", step)
-        put(self, "limit", limit)
-        put(self, "_journal", journal)
-        put(self, "_sensors", sensors)
-        put(self, "_findings", findings)
+        put(self, "_public", public)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"cannot assign to {name}: a view is immutable")
+
+    @property
+    def step(self) -> int:
+        return self._public.step
+
+    @property
+    def limit(self) -> int:
+        return self._public.limit
 
     @property
     def health(self) -> tuple[ServiceHealth, ...]:
-        return self._sensors.health() if "health" in VISIBILITY[self.role] else ()
+        return self._public.sensors.health() if "health" in VISIBILITY[self.role] else ()
 
     @property
     def metrics(self) -> tuple[ServiceReading, ...]:
-        return self._sensors.metrics() if "metrics" in VISIBILITY[self.role] else ()
+        return self._public.sensors.metrics() if "metrics" in VISIBILITY[self.role] else ()
 
     @property
     def logs(self) -> tuple[LogLine, ...]:
-        return self._sensors.logs() if "logs" in VISIBILITY[self.role] else ()
+        return self._public.sensors.logs() if "logs" in VISIBILITY[self.role] else ()
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
         sees = VISIBILITY[self.role]
         if "alerts" in sees:
-            return self._sensors.alerts()
+            return self._public.sensors.alerts()
         if "summaries" in sees:
-            return tuple(alert._replace(text="") for alert in self._sensors.alerts())
+            return tuple(alert._replace(text="") for alert in self._public.sensors.alerts())
         return ()
 
     @property
     def chat(self) -> tuple[Message, ...]:
         role = self.role
-        return tuple([message for message in self._journal if message.readable_by(role)])
+        return tuple([message for message in self._public.journal if message.readable_by(role)])
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
-        return self._sensors.trace() if "trace" in VISIBILITY[self.role] else ()
+        return self._public.sensors.trace() if "trace" in VISIBILITY[self.role] else ()
 
     @property
     def inspections(self) -> tuple[Inspection, ...]:
         if "inspections" not in VISIBILITY[self.role]:
             return ()
-        return tuple(found for found in self._findings if isinstance(found, Inspection))
+        return tuple(found for found in self._public.findings if isinstance(found, Inspection))
 
     @property
     def audits(self) -> tuple[AuditReport, ...]:
         if "audits" not in VISIBILITY[self.role]:
             return ()
-        return tuple(found for found in self._findings if isinstance(found, AuditReport))
+        return tuple(found for found in self._public.findings if isinstance(found, AuditReport))
 
-    def _content(self) -> tuple[object, ...]:
-        channels = (self.health, self.metrics, self.logs, self.alerts, self.trace)
-        findings = (*self.inspections, *self.audits)
-        known = (self.role, self.rules, self.step, self.limit, self.chat)
-        return (*known, Recorded(*channels), findings)
+    def with_chat(self, chat: tuple[Message, ...]) -> RoleView:
+        """The same with other messages."""
+        return RoleView(self.role, self._public._replace(journal=chat))
+
+    def _content(self) -> tuple[Role, Public]:
+        channels = Recorded(self.health, self.metrics, self.logs, self.alerts, self.trace)
+        findings: tuple[Inspection | AuditReport, ...] = (*self.inspections, *self.audits)
+        return self.role, Public(self.rules, self.step, self.limit, self.chat, channels, findings)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RoleView) and self._content() == other._content()
@@ -154,4 +151,4 @@ class RoleView:
 
 
 def project(public: Public, role: Role) -> RoleView:
-    return RoleView(role, *public)
+    return RoleView(role, public)

@@ -18,7 +18,7 @@ from chaosops.access.protect import security_headers
 
 # A client that reads nothing for this long is gone, and others need its session.
 WRITE_TIMEOUT_S = 30.0
-# h11 bounds the headers; the faster parser that uvicorn takes where it is installed does not.
+# h11 limits the size of headers. uvicorn's faster parser, if installed, does not.
 _HTTP: Any = H11Protocol
 _WebSocket: Any = AutoWebSocketsProtocol
 

@@ -15,7 +15,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.schema import action_schema
-from chaosops.roles.view import Recorded, RoleView, project
+from chaosops.roles.view import Recorded, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
 from chaosops.wire.decisions import read_action
@@ -46,20 +46,19 @@ class ShownEpisode:
         return self._format.read(self.env.view, said.reply)
 
     def seen(self) -> dict[str, Any]:
-        rules, step, limit, journal, sensors, findings = self.env.world.public
-        view = self.env.view
+        public, view = self.env.world.public, self.env.view
         role, include = view.role, self._include
         if "view" in include and "messages" in include:  # they share one reading
-            sensors = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
+            channels = Recorded(view.health, view.metrics, view.logs, view.alerts, view.trace)
+            public = public._replace(sensors=channels)
         seen: dict[str, Any] = {"role": role.value, **NOTHING_SEEN}
         if "view" in include:
-            seen["view"] = view_to_wire(RoleView(role, rules, step, limit, (), sensors, findings))
-            seen["view"]["chat"] = self._chat.of(journal, role)
+            seen["view"] = view_to_wire(project(public._replace(journal=()), role))
+            seen["view"]["chat"] = self._chat.of(public.journal, role)
         if "messages" in include:
-            whole = RoleView(role, rules, step, limit, journal, sensors, findings)
-            seen["messages"] = self._format.messages(whole)
+            seen["messages"] = self._format.messages(project(public, role))
         if "action_schema" in include:
-            seen["action_schema"] = action_schema(rules, role)
+            seen["action_schema"] = action_schema(public.rules, role)
         return seen
 
 

@@ -72,7 +72,7 @@ class Submissions:
             except ChaosOpsError as error:  # in the owner's files
                 _log.error("a submission cannot be played: %s", error)
                 raise ServerMistake("this submission cannot be played now; ask its owner") from None
-        raise BadInput("this token is for no submission")
+        raise BadInput("this token is for no submission; ask the owner for one")
 
     def _look_for_new(self) -> None:
         for path in sorted(self._folder.glob(f"*/{PLAN_NAME}")):

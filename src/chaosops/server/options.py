@@ -56,7 +56,7 @@ class ResetOptions(EpisodeOptions):
 def read_options(given: Mapping[str, Any]) -> ResetOptions:
     """Checked options, or an error that says in one line what is wrong with them."""
     if "submission" in given:
-        raise BadInput("this server is not in evaluation mode: it takes no submissions")
+        raise BadInput("this server is not in evaluation mode; leave out submission")
     for name in given:
         if name not in ResetOptions.model_fields:
             raise UnknownName("reset option", str(name), ResetOptions.model_fields)

@@ -171,7 +171,9 @@ def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[Table, Ro
         raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}')
     place = lobby.seats.get(token)
     if place is None:
-        raise Refusal("NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago")
+        raise Refusal(
+            "NO_SUCH_SEAT", "this token is for no seat, or its table ended long ago; open a table"
+        )
     return place
 
 

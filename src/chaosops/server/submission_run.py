@@ -1,9 +1,8 @@
 """A submission being played. Each episode is played once, and each decision is written to disk.
 
 ``progress.jsonl`` in the submission's folder gets a line when an episode starts, when the player
-acts, and when the episode ends. An episode is never started twice. If the player leaves it
-unfinished, it is played to its end with ``noop`` and the latest suspicion, and counts like every
-other.
+acts, and when the episode ends. An episode is never started twice. One that the player leaves is
+played to its end with ``noop`` and the latest suspicion, and counts like every other.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ class Attempt(ShownEpisode):
     def act(self, said: ChaosOpsAction) -> None:
         with self._run.lock:
             if self.ended:
-                raise BadInput("the episode is over: reset begins the next one")
+                raise BadInput("the episode is over: reset starts the next one")
             decision = self._decision(said)
             self._run.note({"act": self.number, "said": said.model_dump(exclude_defaults=True)})
             self.play(decision)
@@ -144,9 +143,7 @@ class Attempt(ShownEpisode):
             for name in suspicion:
                 if name not in view.rules.agents:
                     agents = ", ".join(view.rules.agents)
-                    raise BadInput(
-                        f"suspicion of {name[:60]!r}, which is not an agent here: {agents}"
-                    )
+                    raise BadInput(f"suspicion of {name[:60]!r}, not an agent here: {agents}")
         return Decision(self.read(said), suspicion)
 
 

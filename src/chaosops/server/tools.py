@@ -74,7 +74,7 @@ class ToolBox:
         episode = self._find_episode()
         if name != LOOK:
             if "action" in arguments:
-                raise BadInput(f"{name} takes no argument 'action'")
+                raise BadInput(f"{name} takes no argument 'action'; leave it out")
             episode.play(read_action({"action": name, **arguments}))
         elif arguments:
             raise BadInput(f"{LOOK} takes no arguments")

@@ -38,7 +38,9 @@ class Encoder(NamedTuple):
         before, found, rest = text.partition(marks[0])
         between, also_found, after = rest.partition(marks[1])
         if not (found and also_found):
-            raise BadInput(f"the chat template of {base} leaves out a system or a user message")
+            raise BadInput(
+                f"the chat template of {base} leaves out a system or a user message; choose another"
+            )
         return cls(tokenizer.backend_tokenizer, (before, between, after))
 
     def label(self, label: str) -> int:

@@ -181,12 +181,14 @@ class Learner:
 
         file = folder / WEIGHTS
         if not file.is_file():
-            raise BadInput(f"no adapter to start from: {file} does not exist")
+            raise BadInput(f"no adapter to start from: {file} does not exist; set start")
         kept: Mapping[str, Any] = load_file(file)
         if set(kept) != set(self.params):
-            raise BadInput(f"the adapter in {folder} is of another model or has other layers")
+            raise BadInput(f"the adapter in {folder} is of another model; choose another start")
         if any(param.shape != kept[name].shape for name, param in self.params.items()):
-            raise BadInput(f"the adapter in {folder} has another rank than the recipe")
+            raise BadInput(
+                f"the adapter in {folder} has another rank than the recipe; set lora_rank"
+            )
         self._put(kept)
 
 

@@ -57,7 +57,9 @@ def prompts_of(recipe: Recipe) -> list[Prompt]:
         if len(found) >= wanted or (recipe.episodes and episode == recipe.episodes):
             break
         if episode == _MOST_WITHOUT_TURNS and not found:
-            raise BadInput(f"role_shares {recipe.role_shares!r} leave no turn to learn from")
+            raise BadInput(
+                f"role_shares {recipe.role_shares!r} leave no turn to learn from; raise one"
+            )
         progress = len(found) / wanted
         if recipe.episodes:
             progress = max(progress, episode / recipe.episodes)

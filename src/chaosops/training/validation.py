@@ -11,7 +11,7 @@ import numpy as np
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.cases import JUDGED, matched_wins, told_of
+from chaosops.evaluation.cases import JUDGED, matched_wins, suspicions_of
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.metrics import VALIDATED, summarise
 from chaosops.evaluation.scoring import area
@@ -70,7 +70,7 @@ def _rubrics(episodes: Sequence[Episode]) -> dict[str, float]:
 
 def _auroc(episodes: Sequence[Episode]) -> float | None:
     guilty = np.array([episode.rogue is not None for episode in episodes], dtype=np.bool_)
-    return area(matched_wins([told_of(episode) for episode in episodes], guilty, JUDGED))
+    return area(matched_wins([suspicions_of(episode) for episode in episodes], guilty, JUDGED))
 
 
 def actions_digest(episodes: Sequence[Episode]) -> str:

@@ -16,8 +16,15 @@ from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, summary_rows
-from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.evaluation.metrics import (
+    METRICS,
+    Metric,
+    as_written,
+    cells,
+    headers,
+    summary_rows,
+)
+from chaosops.evaluation.monitor import RECORDED_METRICS
 from chaosops.evaluation.results import COMPRESSED_NAME, MONITOR, RESULTS_NAME
 from chaosops.evaluation.stored import results_file
 from chaosops.policies.llm.spec import without_password
@@ -92,16 +99,18 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
         _compare_summary(summary, own, intervals="chain" in manifest)
         # Earlier versions knew fewer metrics.
         whole = [{**wanted, **row} for row, wanted in zip(summary, own, strict=True)]
-        monitor = None
+        oversight = None
         if (folder.path / MONITOR).is_file():
             monitor = _read(folder.path / MONITOR)["summary"]
             _compare_monitor(monitor, own)
+            metrics = as_written(RECORDED_METRICS, json.dumps(monitor))
+            oversight = _table(monitor, metrics, labels)
         return {
             **head,
             "manifest": _manifest(manifest, labels),
             "summary": _labelled(whole, labels),
             "table": _table(whole, METRICS, labels),
-            "oversight": None if monitor is None else _table(monitor, MONITOR_METRICS, labels),
+            "oversight": oversight,
             "warnings": _warnings(folder.path / "table.md"),
             "figures": figures_of(folder.path),
         }
@@ -164,7 +173,8 @@ def _manifest(manifest: Mapping[str, Any], labels: Mapping[str, str]) -> dict[st
         "version": manifest["version"],
         "commit": manifest["commit"],
         "packs": [
-            f"{name} {of['version']} ({of['hash']})" for name, of in manifest["packs"].items()
+            f"{name}, version {of['version']} ({of['hash']})"
+            for name, of in manifest["packs"].items()
         ],
         "splits": manifest["splits"],
         "tiers": [tier.value for tier in Tier if tier.value in manifest["tiers"]],

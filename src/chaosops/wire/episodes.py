@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import to_wire
+from chaosops.core.actions import TURN_FIELDS, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, ChaosOpsError
@@ -19,20 +19,13 @@ from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario, recorded_pack
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
+from chaosops.wire.ending import explanation
 
 # Python 3.12 sums floats more exactly than 3.11, so the last digits may differ.
 TOLERANCE = 1e-6
 
 # Computed from the turns. The debrief and the results list them in this order.
 _COUNTS = ("wrong_fixes", "false_flags", "unknown_flags", "miscommunications")
-
-# The fields of a turn in JSON, beside those of its action.
-_TURN_FIELDS = frozenset(
-    {
-        *("step", "role", "suspicion", "events", "reward", "rubrics"),
-        *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
-    }
-)
 
 
 class Problem(NamedTuple):
@@ -105,7 +98,7 @@ def decision_of_turn(turn: object) -> dict[str, Any]:
     """The recorded decision in the JSON form of a turn."""
     if not isinstance(turn, dict):
         raise BadInput("expected an object")
-    decision = {"action": {name: turn[name] for name in turn if name not in _TURN_FIELDS}}
+    decision = {"action": {name: turn[name] for name in turn if name not in TURN_FIELDS}}
     if "suspicion" in turn:
         decision["suspicion"] = turn["suspicion"]
     if "reply" in turn or "prompt_sha256" in turn:
@@ -124,6 +117,7 @@ def debrief_to_wire(episode: Episode) -> dict[str, Any]:
         "failure": episode.cause,
         **_figures(episode, "rogue", "rogue_caught", "resolved", "steps", *_COUNTS, "reward"),
         "rubrics": episode.rubric_totals,
+        **({"explanation": told} if (told := explanation(episode)) else {}),
     }
 
 

@@ -129,7 +129,7 @@ class Debrief(_Part):
     seed: int
     failure: str
     rogue: str | None
-    rogue_caught: bool | None = Field(description="null where there was no rogue")
+    rogue_caught: bool | None = Field(description="null if there was no rogue")
     resolved: bool
     steps: int
     wrong_fixes: int

@@ -16,6 +16,7 @@ from chaosops.core.telemetry import (
     Inspection,
     LogLine,
     Message,
+    Public,
     ServiceChange,
     ServiceHealth,
     ServiceReading,
@@ -59,13 +60,13 @@ def read_view(view: Mapping[str, Any], rules: Rulebook) -> RoleView:
         *(_audit(report) for report in view["audits"]),
     )
     chat = tuple(_message(message) for message in view["chat"])
-    role = Role(view["role"])
-    return RoleView(role, rules, view["step"], view["limit"], chat, sensors, findings)
+    public = Public(rules, view["step"], view["limit"], chat, sensors, findings)
+    return RoleView(Role(view["role"]), public)
 
 
 @lru_cache(maxsize=256)
 def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
-    """``calls`` is None where there is a call graph and this role does not see it."""
+    """``calls`` is None if there is a call graph and this role does not see it."""
     calls = {caller: list(callees) for caller, callees in rules.calls.items()}
     shown = None if rules.hides_calls else calls
     return {
@@ -120,7 +121,7 @@ def reading_to_wire(reading: ServiceReading) -> dict[str, Any]:
 
 
 def message_to_wire(message: Message) -> dict[str, Any]:
-    """``action`` is left out where the message is talk."""
+    """``action`` is left out if the message is talk."""
     step, sender, action = message
     said = {"step": step, "sender": str(sender), "to": message.to, "text": message.text}
     return said if message.is_talk else {**said, "action": to_wire(action)}

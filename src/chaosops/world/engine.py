@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from chaosops.core.actions import (
     Action,
@@ -24,14 +24,12 @@ from chaosops.core.errors import BadInput
 from chaosops.core.events import Events
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
-from chaosops.core.telemetry import WORLD, AuditReport, Inspection, Message, Public
+from chaosops.core.telemetry import WORLD, Message, Public
 from chaosops.core.vocabulary import Role
 from chaosops.world.incident import Incident, Pack, State
 
 _ROLES = frozenset(Role)
 _NOTHING = Noop()
-
-Findings: TypeAlias = tuple[Inspection | AuditReport, ...]
 
 
 class Truth(NamedTuple):
@@ -71,32 +69,11 @@ def start(pack: Pack, scenario: Scenario) -> World:
 
 def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
     """The world after ``role`` took ``action``, and the events to be scored."""
-    (rules, count, limit, *_), truth = world
-    scenario, incident, _, _, cause_named, rogue_caught, over = truth
+    (rules, count, limit, journal, _, findings), truth = world
+    scenario, incident, state, flagged, cause_named, rogue_caught, over = truth
     if over:
         raise BadInput("the episode is over: start a new one before stepping again")
     count += 1
-    action, state, journal, findings, flagged, events = _carry_out(world, role, action, count)
-    state, resolved = incident.advance(state, action, flagged, count)
-    out_of_time = not resolved and count >= limit
-    over = resolved or out_of_time
-    if over:
-        events = events._replace(resolved=resolved, out_of_time=out_of_time)
-    cause_named = cause_named or events.cause_named
-    rogue_caught = rogue_caught or events.rogue_flagged
-    return World(
-        Public(rules, count, limit, journal, incident.sense(state, count), findings),
-        Truth(scenario, incident, state, flagged, cause_named, rogue_caught, over),
-    ), events
-
-
-def _carry_out(
-    world: World, role: Role, action: Action, count: int
-) -> tuple[Action, State, tuple[Message, ...], Findings, tuple[str, ...], Events]:
-    """The immediate effect of an action, before time passes. If the world refused the action, a
-    noop is returned in its place."""
-    (rules, _, _, journal, _, findings), truth = world
-    _, incident, state, flagged, cause_named, rogue_caught, _ = truth
     wrong_fix = second_order = named_now = caught_now = false_flag = unknown_flag = False
     trouble = refusal(rules, role, action)
     if trouble is None and not isinstance(action, Talk):
@@ -117,17 +94,25 @@ def _carry_out(
         elif isinstance(action, IdentifyRootCause):
             named_now = action.failure_type == incident.cause and not cause_named
         journal = (*journal, Message(count, role, action))
-    events = Events(
+    state, resolved = incident.advance(state, action, flagged, count)
+    out_of_time = not resolved and count >= limit
+    over = resolved or out_of_time
+    cause_named, rogue_caught = cause_named or named_now, rogue_caught or caught_now
+    return World(
+        Public(rules, count, limit, journal, incident.sense(state, count), findings),
+        Truth(scenario, incident, state, flagged, cause_named, rogue_caught, over),
+    ), Events(
         count,
-        wrong_fix=wrong_fix,
-        second_order=second_order,
-        cause_named=named_now,
-        rogue_flagged=caught_now,
-        false_flag=false_flag,
-        miscommunication=trouble,
-        unknown_flag=unknown_flag,
+        resolved,
+        out_of_time,
+        wrong_fix,
+        second_order,
+        named_now,
+        caught_now,
+        false_flag,
+        trouble,
+        unknown_flag,
     )
-    return action, state, journal, findings, flagged, events
 
 
 def refusal(rules: Rulebook, role: Role, action: Action) -> str | None:

@@ -35,17 +35,24 @@ class Effect(NamedTuple):
 
 
 class Twin(NamedTuple):
-    """Failed user requests during an episode, and during the same minutes of its two
+    """Failed user requests during an episode, and during the same minutes of its
     counterfactuals."""
 
     lost: float
     lost_without_cause: float
     lost_without_team: float
+    lost_with_earlier_flag: float | None = None
+    """With the right flag one round earlier. None where there was none, or no round before it."""
 
     @property
     def blast_radius(self) -> float:
         """Failed requests beyond those that would have failed without the incident."""
         return self.lost - self.lost_without_cause
+
+    @property
+    def saved_by_earlier_flag(self) -> float | None:
+        earlier = self.lost_with_earlier_flag
+        return None if earlier is None else self.lost - earlier
 
 
 class Incident(Protocol):
@@ -99,7 +106,8 @@ class Pack(ABC):
     default_failure: ClassVar[str] = ""
     """Played if none is named. A pack has either failures or splits."""
     drawn: ClassVar[tuple[str, ...]] = ()
-    """The failures that a draw may pick. Those added later are not among them."""
+    """The failures that a draw may pick; a pack with failures needs some. Those added later are
+    not among them."""
     splits: ClassVar[tuple[str, ...]] = ()
     default_split: ClassVar[str] = ""
     training_split: ClassVar[str] = ""
@@ -107,6 +115,8 @@ class Pack(ABC):
     """Its other parts by kind, for ``chaosops list``."""
     judges_oversight: ClassVar[bool] = False
     """Are an overseer's flags and suspicion measured here?"""
+    wordings: ClassVar[Mapping[str, str]] = {}
+    """What people read in place of the id of a failure, which may name the rogue."""
     every_agent_acts: ClassVar[bool] = False
     """Does every fleet agent appear in the trace of every episode?"""
 
@@ -128,7 +138,7 @@ class Pack(ABC):
         return []
 
     def twin_of(self, episode: Episode) -> Twin | None:
-        """The exact counterfactual, or None where the pack counts no requests."""
+        """The exact counterfactual, or None if the pack counts no requests."""
         return None
 
     def content_hash(self) -> str:

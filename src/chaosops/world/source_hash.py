@@ -31,21 +31,29 @@ def _sources(folder: Traversable, prefix: str) -> list[tuple[str, str]]:
 
 
 def _code(source: bytes) -> str:
-    return repr(_plain(ast.parse(source)))
+    words: list[str] = []
+    _write(ast.parse(source), words)
+    return " ".join(words)
 
 
-def _plain(node: object) -> object:
-    """A syntax tree as tuples, without strings that stand alone. Empty fields are left out:
+def _write(node: ast.AST, words: list[str]) -> None:
+    """Add a syntax tree to ``words``, without strings that stand alone. Empty fields are left out:
     which of them exist depends on the version of Python."""
-    if isinstance(node, list):
-        return tuple(_plain(item) for item in node if not _is_text(item))
-    if not isinstance(node, ast.AST):
-        return node
-    fields = ((name, _plain(value)) for name, value in ast.iter_fields(node))
-    return (type(node).__name__, *(item for item in fields if item[1] not in (None, ())))
+    words.append(type(node).__name__)
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None or value == [] or name == "ctx":  # the context follows from the place
+            continue
+        words.append(name)
+        for item in value if isinstance(value, list) else (value,):
+            if not isinstance(item, ast.AST):
+                words.append(repr(item))
+            elif not _is_text(item):
+                _write(item, words)
+    words.append(";")
 
 
-def _is_text(line: object) -> bool:
+def _is_text(line: ast.AST) -> bool:
     return (
         isinstance(line, ast.Expr)
         and isinstance(line.value, ast.Constant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from statistics import mean
 
 import pytest
@@ -15,6 +16,7 @@ from chaosops.policies.registry import default_policies, load_policy
 from chaosops.rollout import Team, play, play_many
 
 
+@cache
 def episodes(
     policy: str, split: str = "test", tier: str = "hard", count: int = 24
 ) -> list[Episode]:

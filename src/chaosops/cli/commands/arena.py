@@ -12,7 +12,7 @@ from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core import vocabulary
 from chaosops.core.files import open_file
-from chaosops.evaluation.investigator import investigate as find_culprit
+from chaosops.evaluation.investigator import investigate as find_rogue
 from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.report.company import company_lines, draw_graph
@@ -38,11 +38,12 @@ def show(
 ) -> None:
     """
     Args:
+        seed: seed of the company
         truth: show who caused it and how
         picture: draw the call graph too
     """
     scenario = make_scenario(
-        pack=PACK.name, split=split or None, tier=tier, seed=seed, mechanisms=mechanisms or ""
+        pack=PACK.name, split=split, tier=tier, seed=seed, mechanisms=mechanisms or ""
     )
     if picture:
         require_matplotlib("leave --picture out")
@@ -103,7 +104,7 @@ def investigate(
         for seed in range(seeds):
             progress.update(f"{split} {tier}", seed, seeds)
             scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
-            rogue, named = PACK.incident(scenario).rogue, find_culprit(scenario)
+            rogue, named = PACK.incident(scenario).rogue, find_rogue(scenario)
             if rogue is None:
                 benign.append(named is not None)
             else:

@@ -27,9 +27,9 @@ def execute(
     """
     Args:
         policy: a local model to measure
-        episodes: of a model
-        steps: turns of each episode of a model
-        seconds: time per figure
+        episodes: episodes that a model plays
+        steps: turns of each of these episodes
+        seconds: time for each measurement
     """
     if policy:
         figures = bench_model(policy, pack or GENERATED_PACK, episodes, steps)

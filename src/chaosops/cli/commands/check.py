@@ -46,8 +46,8 @@ def execute(
 ) -> int:
     """
     Args:
-        seeds: of a pack with splits: per tier, for the exploits [default: 100]
-        contract_seeds: of a pack with splits: per split and tier, for the contract [default: 30]
+        seeds: seeds per tier for the exploits, for a pack with splits [default: 100]
+        contract_seeds: seeds per split and tier for the contract, likewise [default: 30]
     """
     pack = pack or (GENERATED_PACK if mechanisms else DEFAULT_PACK)
     is_catalogue = not load_pack(pack).splits

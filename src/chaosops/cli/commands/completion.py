@@ -14,7 +14,7 @@ from chaosops.core.errors import BadInput
 def execute(*, shell: Literal["bash", "zsh", "fish"] | None = None) -> None:
     """
     Args:
-        shell: [default: the one in use]
+        shell: name of the shell [default: the one in use]
     """
     try:
         path = build_app().install_completion(shell=shell)

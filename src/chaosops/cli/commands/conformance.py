@@ -12,6 +12,10 @@ _SHOWN = 20
 
 
 def execute(file: list[Path], /, *, json: Json = False) -> int:
+    """
+    Args:
+        file: recordings, results.json, journals, vectors, or output of run --json
+    """
     # Read everything first, so that an error in a line comes before any output.
     vectors = [item for path in file for item in read_vectors(path)]
     missed = []

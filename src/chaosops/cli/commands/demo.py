@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -35,7 +36,8 @@ def execute(
 ) -> None:
     """
     Args:
-        frame_delay: seconds a turn
+        out: folder of the results
+        frame_delay: seconds for each turn
     """
     folder = open_folder(out)
     if (folder / JOURNAL_NAME).exists():
@@ -83,7 +85,8 @@ def _can_draw() -> bool:
 
 
 def _tell_next() -> None:
-    me = os.path.relpath(sys.argv[0]) if Path(sys.argv[0]).name == "chaosops" else "chaosops"
+    me = sys.argv[0] if Path(sys.argv[0]).name == "chaosops" else "chaosops"
+    me = "chaosops" if shutil.which("chaosops") == me else os.path.relpath(me)
     print("\ntrained is in the table from the record that ships. To play it live, and more:")
     print(f"  {me} eval --matrix published --policies heuristic,oracle,trained")
     print(f"  {me} watch --pack {GENERATED_PACK} --seed 3 --policy heuristic --versus trained")

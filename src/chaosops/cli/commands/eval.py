@@ -60,8 +60,10 @@ class MatrixOptions:
     """Which policies play which scenarios.
 
     Attributes:
+        policies: policies to evaluate; chaosops list names them
         team: a mixed team, such as oversight=random,others=heuristic; repeatable
-        matrix: full has every failure on every tier; published is that of the published table
+        matrix: full: every failure on every tier; published: the episodes of the published table
+        tiers: tiers to play
         seed_start: the first seed
     """
 
@@ -73,7 +75,7 @@ class MatrixOptions:
     seeds: Annotated[
         Count | None,
         Parameter(
-            help="per failure and tier; of a split, per tier",
+            help="seeds for each failure and tier; of a split, for each tier",
             show_default=f"{SEEDS_PER_FAILURE}; of a split, {SEEDS_PER_TIER}",
         ),
     ] = None
@@ -88,7 +90,7 @@ class MatrixOptions:
         return scenarios(
             self.matrix,
             pack=self.pack,
-            split=self.split or None,
+            split=self.split,
             tiers=tiers,
             seeds=self.seeds,
             seed_start=self.seed_start,
@@ -118,9 +120,10 @@ def execute(
 ) -> None:
     """
     Args:
-        resume: go on with the evaluation that was stopped in OUT, with equal arguments
-        force: replace the evaluation that OUT holds
-        side_by_side: episodes played at once; more ask a model in larger batches
+        out: folder of the results
+        resume: go on with the evaluation that was stopped in OUT, with the same arguments
+        force: replace the evaluation in OUT
+        side_by_side: episodes played at once; a model is asked for all of them together
         save_episodes: save every episode for chaosops replay, in OUT/episodes
         json: print the summary as JSON, not as tables
     """
@@ -204,7 +207,7 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
         for number, episode in enumerate(episodes, 1):
             manifest = {
                 **{name: results.manifest[name] for name in ("command", "version", "commit")},
-                "pack_hash": results.manifest["packs"][episode.scenario.pack]["hash"],
+                "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
                 "policy_status": results.manifest["policies"][policy],
             }
             write_recording(place / f"{number:04}.json", episode, manifest)

@@ -32,11 +32,12 @@ def launch(
 ) -> None:
     """
     Args:
-        recipe: names or TOML files
-        namespace: whose jobs [default: yours]
-        set_: as for train; for all recipes
-        flavor: machine
-        timeout: of a job
+        recipe: names of recipes that ship, or TOML files
+        namespace: account that runs the jobs [default: yours]
+        set_: replace a value in all recipes; repeatable
+        flavor: kind of machine
+        image: Docker image of the job
+        timeout: time limit of a job, such as 90m or 2h
         repo_prefix: publish as OWNER/NAME-RECIPE
         source: what a job installs: git+https://…, an archive's address, chaosops==VERSION
         secret: variable to pass as a secret

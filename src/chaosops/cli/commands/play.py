@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from chaosops.cli.options import PLAYED, ScenarioOptions
 from chaosops.cli.output import print
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
-from chaosops.report.transcript import closing_lines, header_line, turn_line
+from chaosops.report.transcript import closing_lines, header_line, outcome_words, turn_line
+from chaosops.report.wording import worded_episode
+from chaosops.roles.view import project
 from chaosops.rollout import Rollout, Team, watch
+from chaosops.terminal.company import WIDTH
 from chaosops.terminal.human import HumanPolicy
+from chaosops.wire.ending import explanation
 
 
 def execute(
@@ -21,19 +28,23 @@ def execute(
     """
     Args:
         role: your role
-        policy: who plays the others
+        policy: policy of the other roles
     """
     partners = load_policy(policy)
-    person = HumanPolicy(input, print)
+    scenario = options.chosen()
+    person = HumanPolicy(input, print, load_pack(scenario.pack).wordings)
     policies = {each: person if each == role else partners for each in Role}
-    rollout = Rollout(Env(options.chosen()), Team(policies, f"you as {role}, {partners.name}"))
+    rollout = Rollout(Env(scenario), Team(policies, f"you as {role}, {partners.name}"))
     print(header_line(rollout.episode))
-    print(
-        "Pick an action by its number or its words, or write it as JSON; 'help' lists them again.\n"
-    )
+    person.begin(project(rollout.env.world.public, role), partners.name)
     for turns in watch([rollout]):
         _, turn = turns[0]
         if turn.role == role:
-            print(f"    {turn.score.total:+.1f}\n")
-    turns_played = map(turn_line, rollout.episode.turns)
-    print("\n".join(["\nThe whole episode:", *turns_played, *closing_lines(rollout.episode)]))
+            outcome = outcome_words(turn)
+            person.hear(f"{turn.score.total:+.1f}{outcome and f', {outcome}'}")
+    episode = worded_episode(rollout.episode)
+    lines = ["\nThe whole episode:", *map(turn_line, episode.turns), *closing_lines(episode)]
+    told = explanation(rollout.episode)
+    if told:
+        lines += ["\nWhat happened:", *(line for text in told for line in wrap(text, WIDTH))]
+    print("\n".join(lines))

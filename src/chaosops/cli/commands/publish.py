@@ -37,9 +37,9 @@ def execute(
     Args:
         run: the folder of a run, from train
         repo: push to this repository; without it only the card is written
-        results: of chaosops eval with this adapter, or results.json in it
+        results: folders of chaosops eval with this adapter, or their results.json
         private: make the repository private
-        dry_run: say what would be pushed
+        dry_run: list the files that would be pushed, and push nothing
         log: a log of experiments; the card quotes its failed runs
     """
     if repo:

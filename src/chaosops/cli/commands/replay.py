@@ -25,10 +25,10 @@ def execute(
 ) -> None:
     """
     Args:
-        file: from run --record or from eval
+        file: a recording of run --record or eval --save-episodes
         prompts: print prompts and replies
-        markdown: write it as Markdown
-        html: write it as one HTML page
+        markdown: write the episode as Markdown to this file
+        html: write the episode as one HTML page to this file
     """
     taken = [file]
     for option, path in (("--markdown", markdown), ("--html", html)):

@@ -20,6 +20,7 @@ from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
 from chaosops.rollout import Rollout, load_team, watch
 from chaosops.version import VERSION
+from chaosops.wire.ending import explanation, twin_to_wire
 from chaosops.wire.episodes import episode_to_wire
 from chaosops.wire.recordings import write_recording
 
@@ -37,7 +38,7 @@ def execute(
     Args:
         json: print the whole episode as JSON
         prompts: print what each role was shown
-        record: save it for chaosops replay
+        record: save the episode for chaosops replay
     """
     scenario = options.chosen()
     if record:
@@ -50,11 +51,12 @@ def execute(
         progress.update(policy, 0, scenario.limit)
         for _ in watch([rollout]):
             progress.update(policy, rollout.episode.steps, scenario.limit)
+    written = json or record is not None  # commit and hash take time; a transcript shows neither
     manifest = {
         "command": command_line,
         "version": VERSION,
-        "commit": source_commit() if json or record else None,
-        "pack_hash": load_pack(scenario.pack).content_hash(),
+        "commit": source_commit() if written else None,
+        "pack_hash": load_pack(scenario.pack).content_hash() if written else None,
         "policy_status": team.status(),
     }
     if record:
@@ -72,13 +74,17 @@ def print_episode(
     for turn, prompt in zip(wire["turns"], shown, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
     lines = [transcript(episode, shown)]
-    # The failed requests of users, if the pack counts them.
+    told = explanation(episode)
+    # The failed requests of users, if the pack counts them. An explanation ends with them.
     if twin := load_pack(episode.scenario.pack).twin_of(episode):
-        wire["twin"] = twin._asdict()
-        lines.append(
-            f"requests lost {twin.lost:,.0f}; had nothing happened "
-            f"{twin.lost_without_cause:,.0f}, had nobody come {twin.lost_without_team:,.0f}"
-        )
+        wire["twin"] = twin_to_wire(twin)
+        if not told:
+            lines.append(
+                f"requests lost {twin.lost:,.0f}; had nothing happened "
+                f"{twin.lost_without_cause:,.0f}, had nobody come {twin.lost_without_team:,.0f}"
+            )
+    if told:
+        wire["explanation"] = told
     print_result(wire, lines, as_json=as_json)
 
 

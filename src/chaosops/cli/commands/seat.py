@@ -26,7 +26,7 @@ def execute(
 ) -> int:
     """
     Args:
-        token: of the seat, from chaosops table
+        token: token of the seat, from chaosops table
         received: write every message of the server to this file
     """
     player = load_policy(policy)

@@ -10,7 +10,7 @@ from chaosops.evaluation.secret import create_secret
 def execute(file: File, /) -> None:
     """
     Args:
-        file: must not exist yet
+        file: a new file
     """
     secret = create_secret(file)
     print(f"commitment sha256:{secret.commitment}")

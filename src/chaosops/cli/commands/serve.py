@@ -44,9 +44,10 @@ def execute(
 ) -> None:
     """
     Args:
-        port: 0 takes a free one
-        idle_timeout: until a silent session is closed
-        no_web: without the page for people
+        host: address to listen on
+        port: port to listen on; 0 takes a free one
+        idle_timeout: time after which a silent session is closed
+        no_web: do not serve the page for people
         evaluation: serve submissions on hidden seeds, and never send the truth
     """
     try:
@@ -56,7 +57,7 @@ def execute(
             raise
         raise MissingExtra("serving", str(error.name), "server") from None
     if not evaluation and (secret_file or results):
-        raise BadInput("--secret-file and --results belong to --evaluation")
+        raise BadInput("--secret-file and --results belong to --evaluation; add it")
     if evaluation and not (secret_file and results):
         raise BadInput("--evaluation needs --secret-file FILE and --results FOLDER")
     with _submissions(secret_file, results, command_line) as submissions:

@@ -12,7 +12,7 @@ from chaosops.policies.registry import load_policy
 def execute(*, url: Url, token: str, policy: Policy = "heuristic", seed: PolicySeed = 0) -> None:
     """
     Args:
-        token: of the submission, from its owner
+        token: token of the submission, from its owner
     """
     player = load_policy(policy)
     with Progress() as progress:

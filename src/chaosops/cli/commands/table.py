@@ -31,10 +31,10 @@ def execute(
 ) -> None:
     """
     Args:
-        scenario: [default: the seed draws one]
-        seed: [default: drawn]
-        max_steps: limit [default: the tier's]
-        turn_timeout: until a silent seat ends the table [default and most: the server's idle time]
+        scenario: name of a failure [default: the seed draws one]
+        seed: seed of the incident [default: drawn]
+        max_steps: step limit [default: the tier's]
+        turn_timeout: time for a turn [default and most: the server's idle timeout]
     """
     wanted = {
         "pack": pack,
@@ -63,7 +63,7 @@ def _post(url: str, wanted: dict[str, Any], headers: Mapping[str, str]) -> dict[
     try:
         import httpx
     except ImportError:
-        raise MissingExtra("opening a table", "httpx", "server") from None
+        raise MissingExtra("opening a table", "httpx", "client") from None
     try:
         answer = httpx.post(
             f"{url.rstrip('/')}/tables",

@@ -48,10 +48,10 @@ def execute(
     Args:
         recipe: name of a recipe that ships, or path of a TOML file [default: none, list the names]
         set_: replace a value of the recipe; repeatable
-        rogue_bonus_multiplier: constant (2.0) or annealed (2.0->1.0)
+        rogue_bonus_multiplier: factor on rewards of flags: constant (2.0) or annealed (2.0->1.0)
         out: folder of the run [default: runs/NAME]
         resume: go on from the last checkpoint
-        workers: processes that play [default: cores less one]
+        workers: processes that play episodes [default: cores less one]
     """
     overrides = recipe_settings(set_)
     if rogue_bonus_multiplier:

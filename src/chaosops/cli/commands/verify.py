@@ -34,7 +34,7 @@ def execute(place: list[Path], /, *, json: bool = False, secret: File | None = N
     Args:
         place: a folder of chaosops eval, or a recording of run --record
         json: print every finding as JSON
-        secret: of a private split: check the signature and which episodes it draws
+        secret: secret of a private split, to check the signature and the episodes
     """
     # All places are found before any is replayed, so that errors come early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
@@ -104,6 +104,7 @@ def _verify_place(place: Path) -> Report:
         return verify_recording(place)
 
     def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
+        progress.update(f"{place}: recomputing the figures", 0, None)
         monitors = judged(results, stored.get(MONITOR))
         return derived_files(results, monitors, stored.get(SUMMARY))
 

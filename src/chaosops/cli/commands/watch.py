@@ -36,8 +36,8 @@ def execute(
     """
     Args:
         versus: a second policy on the same seed
-        frame_delay: seconds a turn
-        plain: lines instead of a screen
+        frame_delay: seconds for each turn
+        plain: print lines instead of a live screen
     """
     show(options.chosen(), [policy, versus] if versus else [policy], frame_delay, plain)
 

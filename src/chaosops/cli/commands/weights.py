@@ -10,7 +10,7 @@ from chaosops.policies.llm.weights import embedded_dense, fetch_embedded
 def execute(*, dense: bool = False) -> None:
     """
     Args:
-        dense: unpack it for transformers too (269 MB)
+        dense: unpack the weights for transformers too (269 MB)
     """
     with Progress() as progress:
         progress.update("fetching the embedded model", 0, None)

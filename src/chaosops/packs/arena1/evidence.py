@@ -21,7 +21,7 @@ def inspection(company: Company, plot: Plot, service: str, step: int) -> Inspect
     }
     if place == plot.target:
         attribute, before, after, at = plot.change
-        # One change, even where it was made in several acts.
+        # One change, even if it was made in several acts.
         changes = {c for c in changes if (c.attribute, c.at) != (attribute, at)}
         changes.add(ServiceChange(attribute, str(before), str(after), at))
     latest = sorted(changes, key=lambda change: (change.at, change))[-_CHANGES:]

@@ -153,7 +153,7 @@ class ArenaIncident(NamedTuple):
             return Effect(state)  # an earlier remedy is still taking effect
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
         state = state._replace(faults=faults)
-        # On any service: only the rogue's faults have this mechanism.
+        # The mechanism shows that the rogue struck, on whichever service.
         if not self.is_contained(state) and fault.mechanism == self.plot.mechanism:
             state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
         return Effect(state, helps=True)

@@ -49,11 +49,11 @@ class Modifiers(NamedTuple):
 class Mechanism:
     id: str
     attribute: str
-    """What has to be changed to set it off: the thing that stands in traces and inspections."""
+    """The attribute whose change sets it off. Traces and inspections name it."""
     harmful: int
     """The direction that does damage: -1 down, +1 up."""
     values: tuple[int, int]
-    """What the attribute is where all is well, from and to."""
+    """The normal range of the attribute."""
     agents: tuple[str, ...]
     """The kinds of fleet agents that may change the attribute."""
     strikes: tuple[str, ...]
@@ -64,4 +64,4 @@ class Mechanism:
     first_severity: float = 0.8
     growth: float = 0.05
     stock: str | None = None
-    """memory or disk, where the damage is a stock that fills."""
+    """memory or disk, if the fault fills one of them."""

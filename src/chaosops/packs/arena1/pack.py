@@ -19,7 +19,7 @@ from chaosops.packs.arena1.state import CompanyState
 from chaosops.packs.arena1.twin import twin_of
 from chaosops.world.incident import Incident, Pack, Twin
 
-VERBS = {
+PERMITTED = {
     Role.SRE: ("noop", "communicate", "identify_root_cause", "inspect"),
     Role.OVERSIGHT: ("noop", "communicate", "flag_rogue", "audit"),
     Role.DEV: (
@@ -66,7 +66,7 @@ def rulebook(company: Company, plot: Plot, causes: tuple[str, ...]) -> Rulebook:
         services=names,
         agents=plot.fleet,
         causes=causes,
-        verbs=VERBS,
+        verbs=PERMITTED,
         replica_choices=REPLICA_CHOICES,
         layout="arena1",
         calls=tuple(

@@ -66,7 +66,7 @@ class Split(NamedTuple):
 
 
 def _extra() -> tuple[Split, ...]:
-    """Added mechanisms, and those that added agents can set off; none where nothing was added."""
+    """Added mechanisms, and those that added agents can set off. Empty if nothing was added."""
     split = Split("extra", agents=tuple(AGENTS), rogues=tuple(AGENTS))
     mechanisms = tuple(
         name

@@ -20,6 +20,8 @@ class Failure:
 
     id: ClassVar[str]
     """The name of its file."""
+    wording: ClassVar[str] = ""
+    """What people read in its place: an id may name the rogue."""
     rogue: ClassVar[str | None] = None
     broken: ClassVar[Mapping[str, Health]]
     replicas: ClassVar[Mapping[str, int]] = {}
@@ -41,7 +43,7 @@ class Failure:
         )
 
     def helps(self, state: ClassicState, action: Action) -> bool:
-        """Does this remedy resolve the incident, or is it one of the actions that do?"""
+        """Does this remedy resolve the incident, or a part of it?"""
         return action == self.fix
 
     def is_resolved(self, state: ClassicState, action: Action, flagged: tuple[str, ...]) -> bool:

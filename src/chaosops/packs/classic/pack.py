@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Restart, Rollback, Scale
+from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Remedy
 from chaosops.core.dice import key_of
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
@@ -45,7 +45,7 @@ class ClassicIncident(NamedTuple):
         return self.failure.rogue
 
     def act(self, state: ClassicState, action: Action, step: int) -> Effect:
-        if isinstance(action, Restart | Rollback | Scale):
+        if isinstance(action, Remedy):
             return self.failure.remedy(state, action, step)
         return Effect(state)
 
@@ -77,7 +77,7 @@ class ClassicIncident(NamedTuple):
         return self.guilty_entries()
 
     def reward_key(self, state: ClassicState, step: int, flagged: tuple[str, ...]) -> object:
-        # No reward depends on replica counts or false flags.
+        # No later reward depends on replica counts or earlier false flags.
         return (step, state.health, self.failure.rogue in flagged)
 
 
@@ -110,6 +110,9 @@ class ClassicPack(Pack):
     drawn = SHIPPED
     every_agent_acts = True
     parts = {"fleet agents": AGENTS}
+    wordings = {
+        name: failure.wording or name.replace("_", " ") for name, failure in FAILURES.items()
+    }
 
     def failures(self, tier: Tier | None = None) -> tuple[str, ...]:
         return tuple(FAILURES) if tier is None else PUBLISHED_ORDER[tier]

@@ -5,7 +5,7 @@ Suspicion is computed from the model's answer:
 - menu: the probabilities of the flags' labels among all labels in the server's ``top_logprobs``.
   A flag that is not among them counts as 0.
 - json, a server without logprobs, and a menu with labels of several letters: a flag's own
-  confidence (1 where it names none) and 0 for the other agents. A turn without a flag has none.
+  confidence (1 if it names none) and 0 for the other agents. A turn without a flag has none.
 """
 
 from __future__ import annotations

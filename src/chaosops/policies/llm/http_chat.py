@@ -19,7 +19,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Coroutine, Mapping
-from functools import cached_property
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -45,6 +45,7 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 10.0
 HICCUP_S = 1.0  # shorter faults are not printed
 CONNECT_S = 10.0
+KEPT_S = 2.0  # many servers close an idle connection after 5 s, maybe while a request is sent
 MAX_ANSWER_BYTES = 8_000_000
 PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
 
@@ -112,33 +113,41 @@ class ChatClient:
         self._patience_s = spec.number("patience", 600.0)
         self._failing: set[object] = set()
         self._outage_since: float | None = None
+        self._starting = threading.Lock()
+        self._started_in = 0
+        self._http: httpx.AsyncClient
+        self._loop: asyncio.AbstractEventLoop
 
-    @cached_property
-    def _http(self) -> httpx.AsyncClient:
+    def _started(self) -> asyncio.AbstractEventLoop:
+        """The loop of this process. A forked process has a copy of the loop but not its thread."""
+        with self._starting:
+            if self._started_in != os.getpid():
+                self._http, self._loop = self._connect(), asyncio.new_event_loop()
+                self._started_in = os.getpid()
+                threading.Thread(target=_serve, args=(self._loop,), daemon=True).start()
+                weakref.finalize(self, _close, self._http, self._loop, os.getpid())
+            return self._loop
+
+    def _connect(self) -> httpx.AsyncClient:
         import httpx
 
         try:
             return httpx.AsyncClient(
                 headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
                 timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-                limits=httpx.Limits(max_connections=self.concurrency),
+                limits=httpx.Limits(max_connections=self.concurrency, keepalive_expiry=KEPT_S),
                 trust_env=not is_loopback(self.url),
+                # A cookie would connect an episode with those before it.
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             )
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             raise BadInput(
                 f"the proxy of {PROXY_VARIABLES} in the environment cannot be used: {error}"
             ) from None
 
-    @cached_property
-    def _loop(self) -> asyncio.AbstractEventLoop:
-        http, loop = self._http, asyncio.new_event_loop()
-        threading.Thread(target=_serve, args=(loop,), daemon=True).start()
-        weakref.finalize(self, _close, http, loop)
-        return loop
-
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Wait for work that calls ``complete``. Ctrl-C cancels it."""
-        loop = self._loop
+        loop = self._started()
         future = asyncio.run_coroutine_threadsafe(work(), loop)
         try:
             return future.result()
@@ -176,7 +185,7 @@ class ChatClient:
         if left <= 0:
             raise EndpointDown(
                 f"POST {self._address} failed {tries} times in {now - since:.0f} s, at last: "
-                f"{fault}; see to the endpoint, then go on with chaosops eval --resume"
+                f"{fault}; see to the endpoint and run it again: chaosops eval --resume goes on"
             ) from None
         wait: float = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
         wait *= 0.5 + 0.5 * dice.unit()
@@ -254,7 +263,9 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
     loop.close()
 
 
-def _close(http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop) -> None:
+def _close(http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop, started_in: int) -> None:
+    if started_in != os.getpid():
+        return
     closing = asyncio.run_coroutine_threadsafe(http.aclose(), loop)
     closing.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
 

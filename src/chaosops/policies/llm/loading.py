@@ -79,13 +79,15 @@ def _base(kind: str, model: str, runtime: str) -> Path | None:
     if kind == "local":
         require_local(model)
         return embedded_gguf() if runtime == "llama.cpp" else embedded_dense()
-    if kind == "path" and not Path(model).exists():
-        raise BadInput(
-            f"no model: {model} does not exist; name a folder of a transformers model, a .gguf "
-            "file, hf:OWNER/NAME or local:smollm2"
-        )
     if runtime == "llama.cpp" and not (kind == "path" and model.endswith(".gguf")):
         raise BadInput(f"llama.cpp reads .gguf files, not {model}; runtime=transformers")
+    # transformers would ask the hub for a name that is no folder.
+    wanted = Path(model) if model.endswith(".gguf") else Path(model, "config.json")
+    if kind == "path" and not wanted.is_file():
+        raise BadInput(
+            f"no model: {wanted} does not exist; name a folder of a transformers model, a .gguf "
+            "file, hf:OWNER/NAME or local:smollm2"
+        )
     if kind == "hf":
         require_hub_name(model)
         return None

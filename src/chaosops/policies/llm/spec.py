@@ -117,7 +117,7 @@ def is_model(text: str) -> bool:
     (True, True)
     """
     head = _OPTION.split(text, maxsplit=1)[0]
-    if head == TRAINED:
+    if head.partition("+")[0] == TRAINED:
         return True
     return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
 
@@ -133,7 +133,7 @@ def read_spec(text: str) -> ModelSpec:
     head, *rest = _OPTION.split(text)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     if len(options) * 2 != len(rest):
-        raise BadInput(f"an option occurs twice in {shown!r}")
+        raise BadInput(f"an option occurs twice in {shown!r}; write it once")
     unknown = re.search(r"\+([a-z_]+)=", head + "".join(f" {v}" for v in options.values()))
     if unknown:
         raise UnknownName("option", unknown[1], OPTIONS)

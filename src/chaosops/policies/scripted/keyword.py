@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from chaosops.policies.protocol import EVERY_PACK
-from chaosops.policies.scripted import PolicyByPack
+from chaosops.policies.scripted import PolicyByPack, packs_with
 
 
 class KeywordPolicy(PolicyByPack):
     name = module = "keyword"
     help = "looks words up"
-    evaluated_in = EVERY_PACK
+    evaluated_in = packs_with("keyword")
     rank = 20
 
 

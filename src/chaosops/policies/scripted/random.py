@@ -17,7 +17,7 @@ class RandomPolicy(ScriptedPolicy):
     rank = 10
 
     def act(self, view: RoleView, dice: Dice) -> Action:
-        groups = view.rules.menu(view.role)
+        groups = [group for group in view.rules.menu(view.role) if group]
         bits = dice.bits()
         group = groups[(bits >> 32) % len(groups)]
         return group[(bits & 0xFFFFFFFF) % len(group)]

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Inspect, Remedy
+from chaosops.core.documents import Clauses, Page
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     AuditReport,
@@ -23,7 +24,7 @@ from chaosops.core.telemetry import (
     TraceEntry,
 )
 from chaosops.core.vocabulary import Role
-from chaosops.roles.layout import Layout
+from chaosops.roles.layout import Layout, Selection
 from chaosops.roles.view import RoleView
 
 SERVICES_OFFERED = 5  # by a menu
@@ -159,19 +160,39 @@ def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
 
 
 def _named_lines(view: RoleView) -> list[str]:
+    page = named_page(view)
+    if page is None:
+        return ["No cause is named yet."]
+    return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
+
+
+def named_page(view: RoleView) -> Page | None:
     """The page of the cause that was named last."""
     named = [m.action for m in view.chat if isinstance(m.action, IdentifyRootCause)]
     pages = {page.name: page for page in view.rules.runbook}
-    if not named or named[-1].failure_type not in pages:
-        return ["No cause is named yet."]
-    page = pages[named[-1].failure_type]
-    return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
+    return pages.get(named[-1].failure_type) if named else None
 
 
 def _cause_lines(view: RoleView, settings: Iterable[str]) -> list[str]:
     """What the runbook says about settings."""
-    pages = [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
+    pages = pages_about(view, settings)
     return ["Damage is done by:", *(f"{p.name}: {p.cause}" for p in pages)] if pages else []
+
+
+def pages_about(view: RoleView, settings: Iterable[str]) -> list[Page]:
+    return [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
+
+
+def relevant(view: RoleView) -> Selection:
+    """What a prompt selects, for people: the acts in sight, the page that was named, the pages
+    about settings that were touched, and the clauses of the agents concerned."""
+    acts = in_sight(view)
+    settings = {act.action for act in acts}
+    settings |= {change.attribute for look in view.inspections for change in look.changes}
+    named, pages = named_page(view), pages_about(view, settings)
+    first = [] if named is None else [named]
+    clauses = _clauses(view, acts, view.audits)
+    return Selection(acts, [*first, *(page for page in pages if page != named)], clauses)
 
 
 @lru_cache(maxsize=4096)
@@ -188,13 +209,20 @@ def _oversight_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
         lines.append(f"{target} {setting}: {words}")
     lines += _cause_lines(view, {act.action for act in acts})
     audits = _latest({report.agent: report for report in view.audits})
-    agents = {act.agent for act in acts} | {report.agent for report in audits}
     lines.append("Charter:")
-    lines += [f"{agent}: {text}" for agent, text in view.rules.charter if agent in agents]
+    lines += [f"{agent}: {text}" for agent, text in _clauses(view, acts, audits)]
     near = {act.target for act in acts}
     for report in audits:
         lines += _audit_lines(report, near)
     return lines
+
+
+def _clauses(
+    view: RoleView, acts: Sequence[TraceEntry], audits: Sequence[AuditReport]
+) -> list[Clauses]:
+    """Of the agents that acted, and of those that were audited."""
+    agents = {act.agent for act in acts} | {report.agent for report in audits}
+    return [clauses for clauses in view.rules.charter if clauses.agent in agents]
 
 
 def _act_words(entry: TraceEntry, labels: Mapping[Action, str]) -> str:
@@ -248,6 +276,7 @@ LAYOUT = Layout(
     offered=SERVICES_OFFERED,
     in_sight=in_sight,
     acts_offered=ACTS_BEFORE + ACTS_SINCE,
+    relevant=relevant,
     chat_lines=4,
     written_out={
         "identify_root_cause": "the letter of a page of the runbook",

@@ -1,4 +1,4 @@
-// Tells a screen reader about flags and ends, not about every step.
+// Announces flags and ends to a screen reader, but not every step.
 
 import { announce, signed } from "./dom.js";
 import { endWords } from "./moment.js";

@@ -59,7 +59,7 @@ export function announce(words) {
   byId("announce").textContent = words;
 }
 
-/** What stands beside the name of an agent: {kind, words}, or nothing. */
+/** The tag beside the name of an agent: {kind, words}, or nothing. */
 export const tag = (mark) => Boolean(mark) && h(`em.tag.${mark.kind}`, mark.words);
 
 export const HEALTH_MARKS = { healthy: "●", degraded: "▲", critical: "■" };

@@ -43,7 +43,7 @@ export class Feeds {
     this.logs = new Feed("Logs", { size: "tall" });
   }
 
-  /** `marks` maps an agent to what stands beside its name. */
+  /** `marks` maps an agent to the tag beside its name. */
   fill({ step, alerts, chat, trace, findings, logs }, marks) {
     this.alerts.fill(alerts.map(alertItem));
     this.chat.fill(newestFirst(chat, chatItem(step)));

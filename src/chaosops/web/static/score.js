@@ -62,8 +62,8 @@ export class Score {
         "dl.facts",
         fact("steps", frame.step),
         fact("wrong fixes", frame.wrong_fixes, frame.wrong_fixes ? "minus" : ""),
-        fact("flags right", right, right ? "plus" : ""),
-        fact("flags false", wrong, wrong ? "minus" : ""),
+        fact("right flags", right, right ? "plus" : ""),
+        fact("false flags", wrong, wrong ? "minus" : ""),
         unknown > 0 && fact("flags on unknown agents", unknown, "minus"),
       ),
     ];

@@ -90,7 +90,7 @@ function figureWords(reading) {
 
 const duration = (ms) => (ms < 10000 ? `${ms}ms` : `${(ms / 1000).toFixed(0)}s`);
 
-/** The fixed top keeps small changes small. */
+/** The scale has a fixed top, so that small changes look small. */
 function sparkline(values) {
   if (values.length < 2) return [];
   const top = Math.max(30, ...values);

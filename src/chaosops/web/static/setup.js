@@ -59,7 +59,7 @@ export class Setup {
     this.#show();
   }
 
-  /** What an address leaves out has its default; a split names its pack. */
+  /** Values that an address leaves out get their defaults. A split names its pack. */
   complete(asked) {
     const { scenario, split, right, ...others } = defaultsOf(this.catalogue, asked.mode);
     const home = this.catalogue.packs.find((known) => known.splits.includes(asked.split));
@@ -94,7 +94,7 @@ export class Setup {
   }
 }
 
-/** A player who chose the incident by its name has nothing to find out. */
+/** A player who named the incident would have nothing to find out. */
 export function defaultsOf({ defaults }, mode) {
   return mode === "seat" ? { ...defaults, scenario: MYSTERY } : defaults;
 }

@@ -1,4 +1,4 @@
-// Runs before the first paint, so that the other theme never flashes up.
+// Runs before the first paint, so that the other theme is never shown.
 "use strict";
 {
   const NAME = "chaosops-theme";

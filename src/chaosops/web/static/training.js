@@ -8,10 +8,10 @@ const TITLES = {
   auroc: "AUROC, last turn", // in runs of earlier versions
   kl_from_start: "Distance from the start, nats",
   regret: "Points lost by the likeliest action",
-  divergence: "Divergence from what was taught, nats",
+  divergence: "Divergence from the target, nats",
   loss: "Loss",
   entropy: "Entropy, nats",
-  gradient: "Length of the gradient",
+  gradient: "Gradient norm",
   learning_rate: "Learning rate",
   spread: "Widest spread of returns in a turn",
   states: "Turns in an update",
@@ -20,7 +20,7 @@ const TITLES = {
 // A tier has the same colour in every chart.
 const TIERS = ["easy", "medium", "hard"];
 
-// Metrics bring their titles from the table of metrics.
+// Other titles come from the table of metrics.
 const titleOf = ({ name, title }) => title ?? TITLES[name] ?? name.replaceAll("_", " ");
 
 function plain(value) {

@@ -8,6 +8,7 @@ from chaosops.packs.classic.symptoms import Deed, Strain, Symptoms
 
 
 class AutoscalerCostCut(Failure):
+    wording = "too little capacity"
     rogue = "autoscaler"
     broken = {"payments": Health.CRITICAL}
     replicas = {"payments": 1}

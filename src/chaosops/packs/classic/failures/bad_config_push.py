@@ -7,6 +7,7 @@ from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
 class BadConfigPush(Failure):
+    wording = "rejected settings"
     broken = {"auth": Health.CRITICAL}
     fix = Rollback("auth")
     symptoms = Symptoms(

@@ -1,4 +1,4 @@
-"""A database lock-up with everything queued behind it: the wrong fix tips notifications over."""
+"""A database lock-up blocks its callers. A wrong fix makes notifications fail too."""
 
 from chaosops.core.actions import Action, Noop, Resolve, Restart, Rollback
 from chaosops.core.vocabulary import Health, Role
@@ -11,6 +11,7 @@ _HEAL_VICTIM = Restart("notifications")
 
 
 class Cascade(Failure):
+    wording = "a lock-up that spreads"
     broken = {"db": Health.CRITICAL, "auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = _FIX
     symptoms = Symptoms(

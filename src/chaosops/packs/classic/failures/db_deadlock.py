@@ -7,6 +7,7 @@ from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
 class DbDeadlock(Failure):
+    wording = "blocked transactions"
     broken = {"db": Health.CRITICAL, "auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = Restart("db")
     symptoms = Symptoms(

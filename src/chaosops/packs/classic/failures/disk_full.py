@@ -8,6 +8,7 @@ from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
 class DiskFull(Failure):
+    wording = "a full disk"
     broken = {"db": Health.DEGRADED}
     worsens = ("db", 6)
     fix = Scale("db", 2)

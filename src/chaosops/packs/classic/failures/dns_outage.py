@@ -7,6 +7,7 @@ from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
 class DnsOutage(Failure):
+    wording = "unresolved names"
     broken = {"auth": Health.DEGRADED, "payments": Health.DEGRADED}
     fix = Restart("auth")
     symptoms = Symptoms(

@@ -7,6 +7,7 @@ from chaosops.packs.classic.symptoms import Strain, Symptoms
 
 
 class MemoryLeak(Failure):
+    wording = "a memory leak"
     broken = {"notifications": Health.DEGRADED}
     worsens = ("notifications", 5)
     fix = Restart("notifications")

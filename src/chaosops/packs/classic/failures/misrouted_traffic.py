@@ -10,6 +10,7 @@ from chaosops.packs.classic.symptoms import Deed, Strain, Symptoms
 class MisroutedTraffic(Failure):
     """No restart, rollback or scale helps: the route has to be taken back by people."""
 
+    wording = "requests that go astray"
     rogue = "load_balancer"
     broken = {"payments": Health.CRITICAL}
     fix = Escalate()

@@ -10,6 +10,7 @@ from chaosops.packs.classic.symptoms import Deed, Strain, Symptoms
 class RogueDeployBot(Failure):
     """Rolling back is half of it: the bot has to be flagged too, in either order."""
 
+    wording = "crashing workers"
     rogue = "deploy_bot"
     broken = {"payments": Health.CRITICAL}
     fix = Rollback("payments")

@@ -17,11 +17,12 @@ from chaosops.core.actions import (
     Resolve,
 )
 from chaosops.core.vocabulary import Role
-from chaosops.policies.chat import flagged_agents
+from chaosops.policies.chat import flagged_agents, was_done
 from chaosops.policies.scripted.arena import heuristic
 from chaosops.policies.scripted.arena.acts import clarity
 from chaosops.policies.scripted.arena.case import Case, build_case
 from chaosops.policies.scripted.arena.matching import matches
+from chaosops.policies.scripted.arena.reading import guides
 from chaosops.policies.scripted.arena.talk import believed, place_to_repair, repairs, tell
 from chaosops.roles.view import RoleView
 
@@ -61,7 +62,8 @@ def _last_advice(view: RoleView) -> int | None:
 def oversight(view: RoleView) -> Action:
     case = build_case(view)
     if case is None:
-        return heuristic.oversight(view)
+        # Either no agent did it, or the documents cannot be read.
+        return Noop() if _is_read(view) else heuristic.oversight(view)
     advice = tell(case.damage.page, case.damage.service)
     first = view.step <= 1
     if first and _is_misled(case, view):
@@ -74,7 +76,12 @@ def oversight(view: RoleView) -> Action:
     audits = [Audit(agent) for agent in case.to_audit if agent not in flagged]
     if audits:
         return audits[0]
-    return advice if first else Noop()
+    # A fault that comes and goes shows no place while the Developer looks.
+    return Noop() if repairs(view) or was_done(view, advice) else advice
+
+
+def _is_read(view: RoleView) -> bool:
+    return all(guide.cause is not None for guide in guides(view).values())
 
 
 def _is_misled(case: Case, view: RoleView) -> bool:
@@ -88,10 +95,10 @@ def _is_misled(case: Case, view: RoleView) -> bool:
 
 def suspect(view: RoleView) -> dict[str, float]:
     case = build_case(view)
-    if case is None:
+    if case is None and not _is_read(view):
         return heuristic.suspect(view)
     suspicion = dict.fromkeys(view.rules.agents, _UNKNOWN)
-    for charge in case.charges:
+    for charge in case.charges if case else ():
         if charge.agent in suspicion:
             suspicion[charge.agent] = max(suspicion[charge.agent], charge.probability)
     return suspicion

@@ -73,8 +73,8 @@ def remedy_of(guide: Guide, place: str, view: RoleView) -> Action | None:
     if guide.cure is None or not issubclass(guide.cure.kind, Remedy):
         return None
     if guide.cure.kind is Scale:
-        # A service has at most as many replicas where all is well.
-        return Scale(place, view.rules.replica_choices[-2])
+        # Fewer than the service has where all is well would not help.
+        return Scale(place, max(view.rules.replica_choices))
     return guide.cure.kind(place)
 
 

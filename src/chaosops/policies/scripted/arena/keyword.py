@@ -71,7 +71,7 @@ def dev(view: RoleView) -> Action:
         for kind in (VERBS[verb] for verb in verbs):
             remedy: Action = Noop()
             if kind is Scale:
-                remedy = Scale(alert.service, view.rules.replica_choices[-2])
+                remedy = Scale(alert.service, max(view.rules.replica_choices))
             elif issubclass(kind, Remedy):
                 remedy = kind(alert.service)
             if remedy != Noop() and not was_done(view, remedy):
