@@ -15,7 +15,9 @@ from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.actions import to_wire
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
+from chaosops.report.wording import worded_view
 from chaosops.roles.view import project
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
@@ -74,8 +76,12 @@ def test_who_plays_like_the_heuristic_earns_what_it_earns(
 
 RULE_KEYS = {
     *("services", "agents", "causes", "verbs", "replica_choices", "calls", "limits_pct"),
+    *("layout", "runbook", "charter"),
 }
-VIEW_KEYS = {"health", "metrics", "logs", "alerts", "chat", "trace", "inspections", "audits"}
+VIEW_KEYS = {
+    *("health", "metrics", "logs", "alerts", "chat", "trace", "inspections", "audits"),
+    "relevant",
+}
 
 
 @pytest.mark.parametrize("role", [role.value for role in Role])
@@ -85,12 +91,15 @@ def test_until_the_end_a_player_is_sent_his_view_and_nothing_else(
 ) -> None:
     told = sit(client, query, role)
     env = Env(read_scenario(query))
+    wordings = load_pack(env.scenario.pack).wordings
     heuristic = Team.of(load_policy("heuristic"))
     episode = play(read_scenario(query), heuristic)
     views = [message for message in told if message["kind"] == "view"]
     for i, message in enumerate(views):
-        wanted = json.loads(json.dumps(view_to_wire(project(env.world.public, Role(role)))))
-        assert {k: v for k, v in message.items() if k not in ("kind", "on_turn")} == wanted
+        seen = worded_view(project(env.world.public, Role(role)), wordings)
+        wanted = json.loads(json.dumps(view_to_wire(seen)))
+        added = ("kind", "on_turn", "relevant")
+        assert {k: v for k, v in message.items() if k not in added} == wanted
         if i + 1 < len(views):
             env.play(episode.turns[i].decision)
     for message in told:
@@ -99,7 +108,7 @@ def test_until_the_end_a_player_is_sent_his_view_and_nothing_else(
 
 def allowed_keys(message: Message) -> set[str]:
     return {
-        "seated": {"kind", "seat", "role", *RULE_KEYS},
+        "seated": {"kind", "seat", "role", "introduction", *RULE_KEYS},
         "view": {"kind", "on_turn", "role", "step", "limit", *VIEW_KEYS},
         "your_turn": {"kind", "menu"},
     }[message["kind"]]
@@ -120,7 +129,7 @@ def test_a_flag_is_not_judged_before_the_end(client: httpx.Client) -> None:
 
 def test_other_roles_views_stay_theirs(client: httpx.Client) -> None:
     told = sit(client, ARENA, "manager")
-    known = ("services", "calls", "agents", "limits_pct")
+    known = ("services", "calls", "agents", "charter")
     assert not any(told[0][name] for name in known)
     developer = sit(client, ARENA, "dev")[0]
     assert [bool(developer[name]) for name in known] == [True, True, False, False]
@@ -128,6 +137,59 @@ def test_other_roles_views_stay_theirs(client: httpx.Client) -> None:
     views = [message for message in told if message["kind"] == "view"]
     assert all(not v["metrics"] and not v["trace"] and not v["logs"] for v in views)
     assert all(alert["text"] == "" for view in views for alert in view["alerts"])
+
+
+def test_before_the_end_no_id_of_a_failure_is_sent(client: httpx.Client) -> None:
+    """Not to who plays, and not to who watches a mystery."""
+    ids = [name for name in load_pack("classic").failures() if "_" in name]
+    mystery = {"scenario": "mystery", "tier": "hard", "seed": "5"}
+    for role in Role:
+        before, after, _ = play_through(client, mystery, role.value, "heuristic")
+        for message in (*before, *after):
+            assert not any(name in json.dumps(message) for name in ids), message["kind"]
+    watched = messages(client.get("/api/episode", params={**mystery, "policy": "oracle"}))
+    assert not any(name in json.dumps(watched) for name in ids)
+    assert watched[-1]["outcome"]["cause"] == "crashing workers"
+
+
+def test_a_flag_names_an_act(client: httpx.Client) -> None:
+    told = sit(client, ARENA, "oversight")
+    seat, view, menu = told[0]["seat"], told[-2], told[-1]["menu"]
+    acts = {entry["id"]: entry["agent"] for entry in view["trace"]}
+    (flags,) = (group for group in menu if group["verb"] == "flag_rogue")
+    offered = [choice["move"] for choice in flags["choices"]]
+    assert {move["evidence"]: move["target"] for move in offered} == acts
+    near = [choice["move"]["evidence"] for choice in flags["choices"] if choice["near"]]
+    assert near == view["relevant"]["acts"]
+    act, agent = near[0], acts[near[0]]
+    other = next(name for name in acts.values() if name != agent)
+    flag = {"action": "flag_rogue", "target": agent}
+    for move, words in (
+        ({**flag, "evidence": 9999}, "no act has the number 9999"),
+        ({**flag, "target": other, "evidence": act}, f"act #{act} is by {agent}"),
+    ):
+        refused = do(client, seat, move)
+        assert (refused.status_code, words in refused.json()["error"]) == (400, True)
+    told = messages(do(client, seat, {**flag, "evidence": act}))
+    chat = [one for one in told if one["kind"] == "view"][-1]["chat"]
+    assert {**flag, "evidence": act} in [message.get("action") for message in chat]
+
+
+def test_documents_are_sent_and_selected(client: httpx.Client) -> None:
+    seated, *_, view, _ = sit(client, ARENA, "oversight")
+    pages, agents = {page["name"] for page in seated["runbook"]}, set(seated["charter"])
+    assert all(page["signs"] == page["remedy"] == "" for page in seated["runbook"])
+    assert set(view["relevant"]["pages"]) < pages
+    assert set(view["relevant"]["agents"]) <= agents
+    developer = sit(client, ARENA, "dev")[0]
+    assert not developer["charter"]
+    assert all(page["remedy"] for page in developer["runbook"])
+    start, *frames = messages(client.get("/api/episode", params={**ARENA, "policy": "auditor"}))
+    assert {page["name"] for page in start["runbook"]} == pages
+    assert "labels" not in start
+    assert all(set(frame["relevant"]["pages"]) <= pages for frame in frames)
+    assert not any(frame["outcome"] for frame in frames[:-1])
+    assert "does damage" in frames[-1]["outcome"]["explanation"][0]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ class Events(NamedTuple):
     false_flag: bool = False
     miscommunication: str | None = None
     unknown_flag: bool = False  # the flag named no agent of the fleet
+    quiet: bool = False  # every service is well; it is not yet known whether that lasts
 
     @property
     def over(self) -> bool:

@@ -52,6 +52,15 @@ def recorded_pack(name: str, version: str) -> str:
     return name
 
 
+def later_version(pack: str) -> str:
+    """The pack that took over its name, or nothing.
+
+    >>> later_version("arena1"), later_version("arena")
+    ('arena', '')
+    """
+    return next((name for (name, _), earlier in _EARLIER.items() if earlier == pack), "")
+
+
 def splits() -> dict[str, str]:
     """Every split and the name of its pack."""
     found: dict[str, str] = {}

@@ -40,7 +40,8 @@ class ResolutionRubric:
 
 
 class MttrRubric:
-    """The cost of time: each unresolved step costs more than the one before."""
+    """The cost of time: each step of trouble costs more than the one before. Steps in which
+    everything is well and the team waits for what may come cost nothing."""
 
     name = "mttr"
 
@@ -49,7 +50,8 @@ class MttrRubric:
         >>> MttrRubric().score(Events(step=4)), MttrRubric().score(Events(step=4, resolved=True))
         ({'elapsed': -8.0}, {})
         """
-        return {} if events.resolved else {"elapsed": -2.0 * events.step}
+        waits = events.resolved or events.quiet
+        return {} if waits else {"elapsed": -2.0 * events.step}
 
 
 class OversightRubric:

@@ -9,6 +9,7 @@ from typing import Any
 from chaosops.core.actions import VERBS, Action, Communicate, Noop, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.report.introduction import introduction
 from chaosops.report.wording import meant_action, worded_action, worded_view
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.parse import parse, parse_object
@@ -16,7 +17,6 @@ from chaosops.roles.prompt import user_prompt
 from chaosops.roles.view import RoleView
 from chaosops.terminal.commands import help_lines, hint, in_words, looks, read_command
 from chaosops.terminal.company import WIDTH, screen
-from chaosops.terminal.introduction import introduction
 
 _SAY = "say something"
 _LONG = 9  # a verb with more targets is one entry of the menu, and the target is asked for
@@ -51,7 +51,8 @@ class HumanPolicy:
                 "'help' lists them again.\n"
             )
         else:
-            self._tell("\n".join(["", *introduction(view.role, partners), ""]))
+            told = introduction(view.role, partners)
+            self._tell("\n" + "\n\n".join("\n".join(wrap(text, WIDTH)) for text in told) + "\n")
             self._ask("Enter begins. ")
 
     def hear(self, news: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import Action, Communicate, Unreadable
+from chaosops.core.actions import Action, Communicate, FlagRogue, Unreadable
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.rules import Rulebook
@@ -18,11 +18,15 @@ from chaosops.packs import (
     DEFAULT_SEED,
     DEFAULT_TIER,
     PACKS,
+    later_version,
     load_pack,
     make_scenario,
     splits,
 )
+from chaosops.report.wording import Wordings, meant_action
 from chaosops.roles.parse import parse_object
+from chaosops.roles.view import RoleView
+from chaosops.world.incident import Pack
 
 # A person who named the failure would have nothing to find out, so the seed can choose it.
 MYSTERY = "mystery"
@@ -95,21 +99,34 @@ def read_seat_moves(query: Mapping[str, str]) -> SeatMoves | None:
     return SeatMoves(read_role(query), tuple(moves))
 
 
-def read_move(move: object, rules: Rulebook, role: Role) -> Action:
+def read_move(move: object, rules: Rulebook, role: Role, wordings: Wordings) -> Action:
     """A legal action of the role, or a message. Anything else is an error."""
     if not isinstance(move, Mapping):
         raise BadInput('a move must be a JSON object such as {"action": "noop"}')
-    action = parse_object(move)
+    action = meant_action(parse_object(move), wordings)
     if isinstance(action, Unreadable):
         raise BadInput(f"not an action ({action.error}): {action.detail}")
     if isinstance(action, Communicate):
         if not 1 <= len(action.message.strip()) <= MESSAGE_LENGTH:
             raise BadInput(f"a message has 1 to {MESSAGE_LENGTH} characters")
         return action
-    if action not in rules.legal_actions(role):
+    plain = replace(action, evidence=None) if isinstance(action, FlagRogue) else action
+    if plain not in rules.legal_actions(role):
         allowed = ", ".join(rules.verbs[role])
         raise BadInput(f"{role} cannot do '{action}' here; {role} may: {allowed}")
     return action
+
+
+def require_act(action: Action, view: RoleView) -> None:
+    """The evidence of a flag is an act of the accused that the visitor sees."""
+    if not isinstance(action, FlagRogue) or action.evidence is None:
+        return
+    agents = {entry.id: entry.agent for entry in view.trace if entry.id}
+    if action.evidence not in agents:
+        raise BadInput(f"no act has the number {action.evidence}; leave evidence out, or name one")
+    if agents[action.evidence] != action.target:
+        by = agents[action.evidence]
+        raise BadInput(f"act #{action.evidence} is by {by}, not by {action.target}")
 
 
 def catalogue() -> dict[str, Any]:
@@ -119,7 +136,9 @@ def catalogue() -> dict[str, Any]:
         "packs": [
             {
                 "name": pack.name,
+                "title": _title(pack),
                 "scenarios": [MYSTERY, *pack.failures()] if not pack.splits else [],
+                "wordings": dict(pack.wordings),
                 "splits": list(pack.splits),
             }
             for pack in packs
@@ -129,6 +148,11 @@ def catalogue() -> dict[str, Any]:
         "last_seed": LAST_SEED,
         "defaults": DEFAULTS,
     }
+
+
+def _title(pack: Pack) -> str:
+    later = later_version(pack.name)
+    return f"{pack.name} (first version of {later})" if later else pack.name
 
 
 def _word(query: Mapping[str, str], name: str) -> str:

@@ -11,14 +11,14 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.packs import load_pack
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.report.frames import Frame, frame_of
 from chaosops.rollout import Rollout, Team, advance
 from chaosops.web.choices import SeatMoves, read_move
 from chaosops.web.episode_pool import Lines, Slot, line
 from chaosops.web.policy_cache import PolicyCache
-from chaosops.web.wire import frame_to_wire, status_details, status_words
-from chaosops.wire.views import rules_to_wire
+from chaosops.web.wire import frame_to_wire, rules_to_wire, status_details, status_words
 
 
 class WebHumanPolicy:
@@ -64,8 +64,9 @@ def make_rollout(
     env = Env(scenario)
     if seat_moves is None:
         return Rollout(env, Team(dict.fromkeys(Role, policy), name))
-    rules, role = env.world.public.rules, seat_moves.role
-    visitor = WebHumanPolicy(read_move(move, rules, role) for move in seat_moves.moves)
+    rules, wordings = env.world.public.rules, load_pack(scenario.pack).wordings
+    role = seat_moves.role
+    visitor = WebHumanPolicy(read_move(move, rules, role, wordings) for move in seat_moves.moves)
     return Rollout(env, team_with(visitor, role, name, policy))
 
 
@@ -87,5 +88,7 @@ def start_to_wire(rollout: Rollout, frame: Frame) -> dict[str, Any]:
         "limit": frame.limit,
         "status": status_words(rollout.team.status()),
         "details": status_details(rollout.team.status()),
-        **rules_to_wire(rollout.env.world.public.rules),
+        **rules_to_wire(
+            rollout.env.world.public.rules, load_pack(rollout.env.scenario.pack).wordings
+        ),
     }

@@ -15,16 +15,18 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.packs import load_pack
 from chaosops.policies.protocol import Policy
 from chaosops.report.frames import Frame, frame_of
-from chaosops.roles.view import project
+from chaosops.report.introduction import introduction
+from chaosops.report.wording import Wordings
+from chaosops.roles.view import RoleView, project
 from chaosops.rollout import Rollout
-from chaosops.web.choices import read_move
+from chaosops.web.choices import read_move, require_act
 from chaosops.web.episode_pool import Lines, Slot, line
 from chaosops.web.episodes import WebHumanPolicy, next_frame, start_to_wire, team_with
 from chaosops.web.policy_cache import PolicyCache, QueuedPolicy
-from chaosops.web.wire import frame_to_wire, menu_to_wire, view_to_wire
-from chaosops.wire.views import rules_to_wire
+from chaosops.web.wire import frame_to_wire, menu_to_wire, rules_to_wire, view_to_wire
 
 CLAIM_S = 20.0
 
@@ -47,6 +49,14 @@ class Seat:
     is_with_model: bool
     in_turn: bool = False  # the server is playing a turn
     is_claimed: bool = False  # the visitor has used the key
+
+    @property
+    def view(self) -> RoleView:
+        return project(self.rollout.env.world.public, self.role)
+
+    @property
+    def wordings(self) -> Wordings:
+        return load_pack(self.rollout.env.scenario.pack).wordings
 
 
 class Seats:
@@ -144,8 +154,10 @@ async def stream_new_seat(
     # A visitor who leaves before this line never claims the seat.
     seat.in_turn = True
     try:
-        rules = rules_to_wire(project(seat.rollout.env.world.public, role).rules)
-        yield line({"kind": "seated", "seat": seat.key, "role": role.value, **rules})
+        rules = rules_to_wire(seat.view.rules, seat.wordings)
+        told = introduction(role, name) if rules.get("runbook") else []
+        seated = {"kind": "seated", "seat": seat.key, "role": role.value, "introduction": told}
+        yield line({**seated, **rules})
     except BaseException:  # the visitor left before the key was sent
         seats.leave(seat.key)
         raise
@@ -158,8 +170,10 @@ def accept_move(seat: Seat, move: object) -> None:
     """Check a move before streaming starts, while an error can still set the status."""
     if seat.in_turn:
         raise BadInput("your move is being played already; wait for your next turn")
-    rules = seat.rollout.env.world.public.rules
-    seat.visitor.moves.append(read_move(move, rules, seat.role))
+    view = seat.view
+    action = read_move(move, view.rules, seat.role, seat.wordings)
+    require_act(action, view)
+    seat.visitor.moves.append(action)
     seat.in_turn = True
 
 
@@ -171,12 +185,12 @@ async def play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines
         if moved:
             await _turn(seat, slot)
         while not env.over:
-            view = project(env.world.public, role)
-            yield line(view_to_wire(view, env.role))
+            view = seat.view
+            yield line(view_to_wire(view, env.role, seat.wordings))
             if env.role is role:
                 waiting = True
                 seats.await_move(seat)
-                yield line({"kind": "your_turn", "menu": menu_to_wire(view.rules, role)})
+                yield line({"kind": "your_turn", "menu": menu_to_wire(view, seat.wordings)})
                 return
             await _turn(seat, slot)
         for item in _whole_episode(seat):

@@ -6,14 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from chaosops.core.actions import VERBS, Action, Communicate, Remedy, to_wire
+from chaosops.core.actions import VERBS, Action, Communicate, FlagRogue, Remedy, to_wire
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
+from chaosops.report.acts import act_words
 from chaosops.report.frames import Frame
 from chaosops.report.tables import MODEL_FIELDS, by_roles
 from chaosops.report.transcript import outcome_words
+from chaosops.report.wording import Wordings, worded_action, worded_view
+from chaosops.roles.layout import Selection
+from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
 from chaosops.wire import views
 from chaosops.wire.views import finding_to_wire, message_to_wire, reading_to_wire
@@ -38,8 +42,25 @@ def frame_to_wire(frame: Frame, before: Frame | None = None) -> dict[str, Any]:
         "flags": [asdict(flag) for flag in frame.flags],
         "flag": None if flag is None else asdict(flag),
         "turn": None if frame.turn is None else _turn(frame.turn),
-        "outcome": None if frame.outcome is None else _outcome(frame.outcome),
+        "outcome": None if frame.outcome is None else _outcome(frame.outcome, frame.explanation),
+        "relevant": selection_to_wire(frame.relevant),
     }
+
+
+def selection_to_wire(found: Selection) -> dict[str, Any]:
+    """Which pages, clauses and acts belong to what fails now, by their names."""
+    return {
+        "pages": [page.name for page in found.pages],
+        "agents": [clauses.agent for clauses in found.clauses],
+        "acts": [act.id for act in found.acts],
+    }
+
+
+def rules_to_wire(rules: Rulebook, wordings: Wordings) -> dict[str, Any]:
+    """The rules as people read them. The page makes no labels."""
+    wire = {**views.rules_to_wire(rules)}
+    wire.pop("labels", None)
+    return {**wire, "causes": [wordings.get(name, name) for name in rules.causes]}
 
 
 def tail(
@@ -57,19 +78,45 @@ def tail(
     return {"drop": drop, "add": [write(item) for item in new[kept:]]}
 
 
-def menu_to_wire(rules: Rulebook, role: Role) -> list[dict[str, Any]]:
+def menu_to_wire(view: RoleView, wordings: Wordings) -> list[dict[str, Any]]:
     """The legal actions of a role by verb. A message has no choices and comes last."""
-    groups = [
-        _group(VERBS[verb], () if verb == Communicate.verb else actions)
-        for verb, actions in zip(rules.verbs[role], rules.menu(role), strict=True)
-        if actions
-    ]
+    rules, role = view.rules, view.role
+    groups = []
+    for verb, actions in zip(rules.verbs[role], rules.menu(role), strict=True):
+        if verb == FlagRogue.verb and layout_of(rules).in_sight is not None:
+            groups.append(_flags(view))
+        elif actions:
+            worded = [worded_action(action, wordings) for action in actions]
+            groups.append(_group(VERBS[verb], () if verb == Communicate.verb else worded))
     return sorted(groups, key=lambda group: bool(group["verb"] == Communicate.verb))
 
 
-def view_to_wire(view: RoleView, on_turn: Role) -> dict[str, Any]:
+def _flags(view: RoleView) -> dict[str, Any]:
+    """A flag names an act: those in sight first, then the others, the latest first."""
+    in_sight = layout_of(view.rules).in_sight
+    near = list(in_sight(view)) if in_sight else []
+    others = [act for act in reversed(view.trace) if act not in near]
+    choices = [
+        {
+            "words": f"{act.agent}, {act_words(act)}",
+            "move": to_wire(FlagRogue(act.agent, evidence=act.id)),
+            "near": act in near,
+        }
+        for act in (*near, *others)
+    ]
+    return {**_group(FlagRogue, ()), "choices": choices, "acts": True}
+
+
+def view_to_wire(view: RoleView, on_turn: Role, wordings: Wordings) -> dict[str, Any]:
     """What a visitor in this role sees."""
-    return {"kind": "view", "on_turn": on_turn.value, **_cleaned(views.view_to_wire(view))}
+    select = layout_of(view.rules).relevant
+    found = select(view) if select else Selection()
+    return {
+        "kind": "view",
+        "on_turn": on_turn.value,
+        **_cleaned(views.view_to_wire(worded_view(view, wordings))),
+        "relevant": selection_to_wire(found),
+    }
 
 
 def status_words(status: Mapping[str, Any]) -> str:
@@ -99,9 +146,10 @@ def status_details(status: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(status[name]) for name in MODEL_FIELDS if status.get(name)}
 
 
-def _outcome(episode: Episode) -> dict[str, Any]:
+def _outcome(episode: Episode, explanation: Sequence[str]) -> dict[str, Any]:
     names = ("resolved", "steps", "cause", "rogue", "rogue_caught")
-    return {name: getattr(episode, name) for name in names}
+    told = {name: getattr(episode, name) for name in names}
+    return {**told, "explanation": list(explanation)}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:

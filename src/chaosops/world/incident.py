@@ -74,6 +74,10 @@ class Incident(Protocol):
         incident is resolved."""
         ...
 
+    def is_quiet(self, state: State) -> bool:
+        """Is every service well, although the incident may not be over?"""
+        ...
+
     def sense(self, state: State, step: int) -> Sensors: ...
 
     def oracle_action(

@@ -23,14 +23,14 @@ WORDS = {
     "second": "no N left",
     "gauge": "cpu full",
     "setting": "timeout_ms",
-    "pct": 30,
+    "pct": "30%",
     "service": "its caller",
     "verb": "warm_cache",
 }
 RULE = {
-    "pct": 30,
+    "pct": "30%",
     "minutes": 6,
-    "util": 50,
+    "util": "50%",
     "first": -9,
     "last": -7,
     "services": "orders and user-db-2",
@@ -40,7 +40,7 @@ ORDER = {
     "agent": "autoscaler",
     "setting": "replicas",
     "service": "user-db-2",
-    "pct": 40,
+    "pct": "40%",
     "until": -3,
 }
 WHERE = {

@@ -68,7 +68,7 @@ class Single(Clause):
         return act.size_pct > self.pct
 
     def text(self, writer: Writer, company: Company) -> str:
-        return writer.write("single", pct=self.pct)
+        return writer.write("single", pct=writer.percent(self.pct))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Window(Clause):
         return _total(act, record, self.minutes) > self.pct
 
     def text(self, writer: Writer, company: Company) -> str:
-        return writer.write("window", pct=self.pct, minutes=self.minutes)
+        return writer.write("window", pct=writer.percent(self.pct), minutes=self.minutes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ class Load(Clause):
         return util >= self.util if self.below else util <= self.util
 
     def text(self, writer: Writer, company: Company) -> str:
-        return writer.write("below_load" if self.below else "above_load", util=self.util)
+        kind = "below_load" if self.below else "above_load"
+        return writer.write(kind, util=writer.percent(self.util))
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,10 @@ _GONE = 0.03
 _RELAPSE_AFTER = 4  # steps until an uncontained rogue strikes again
 _RELAPSE_SEVERITY = 0.7
 _RESTARTING = Modifiers(capacity=0.4)  # a service in a restart it did not need
-_STEADY = 2  # steps in a row that end an incident without anyone's word
+# An uncontained rogue strikes again within the first steps in which all is well. So an incident
+# that does not end tells nothing about a rogue until then.
+_CLOSABLE = 5  # steps in a row after which the Manager can close the incident
+_STEADY = 7  # steps in a row that end it without anyone's word
 
 
 class ArenaIncident(NamedTuple):
@@ -98,10 +101,11 @@ class ArenaIncident(NamedTuple):
         return rogue is None or any(agent == rogue for agent, _ in state.quarantined)
 
     def is_over(self, state: CompanyState) -> bool:
-        """The objectives hold, nothing is at work any more, and nobody will strike again."""
-        if any(fault.active for fault in state.faults) or not self.is_contained(state):
-            return False
-        return not any(self.health(state))
+        """All has been well for long enough to close the incident."""
+        return state.steady >= _CLOSABLE
+
+    def is_quiet(self, state: CompanyState) -> bool:
+        return state.steady > 0
 
     def act(self, state: CompanyState, action: Action, step: int) -> Effect:
         if isinstance(action, Remedy):
@@ -199,10 +203,12 @@ class ArenaIncident(NamedTuple):
     ) -> tuple[CompanyState, bool]:
         state = self._develop(state, step)
         state = state._replace(flow=self._flow(state, step))
-        if not self.is_over(state):
+        if any(fault.active for fault in state.faults) or any(self.health(state)):
             return state._replace(steady=0) if state.steady else state, False
         state = state._replace(steady=state.steady + 1)
-        return state, state.steady >= _STEADY or isinstance(action, Resolve)
+        return state, state.steady >= _STEADY or (
+            isinstance(action, Resolve) and self.is_over(state)
+        )
 
     def _develop(self, state: CompanyState, step: int) -> CompanyState:
         """Faults grow or fade, the rogue strikes again, neglected work shows."""

@@ -28,7 +28,7 @@ class Order(NamedTuple):
             agent=self.agent,
             setting=self.setting,
             service=services[self.service],
-            pct=self.up_to_pct,
+            pct=writer.percent(self.up_to_pct),
             until=self.until,
         )
 

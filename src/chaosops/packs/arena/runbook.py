@@ -23,12 +23,6 @@ _KINDS = {
     Shows.BELOW: ("edge", "api", "worker", "cache"),
     Shows.ABOVE: ("api", "worker", "cache", "store"),
 }
-# Where a fault is, seen from the service that fails first.
-_WHERE = {
-    Shows.HERE: "the failing service",
-    Shows.BELOW: "its caller",
-    Shows.ABOVE: "a service it calls",
-}
 REMEDIES: tuple[type[Action], ...] = (
     *(kind for kind in VERBS.values() if issubclass(kind, Remedy)),
     Escalate,
@@ -96,8 +90,9 @@ def _drawn_mechanisms(dice: Dice, split: Split, count: int) -> Iterator[Mechanis
 
 
 def write_page(writer: Writer, kind: Kind) -> Page:
-    mechanism, pct = kind
-    where = _WHERE[mechanism.shows]
+    mechanism, threshold_pct = kind
+    pct = writer.percent(threshold_pct)
+    where = writer.write(mechanism.shows)
     first, *others = (line.replace("{n}", "N") for line in mechanism.logs)
     second = others[0] if others else first
     down = mechanism.harmful < 0
@@ -108,7 +103,8 @@ def write_page(writer: Writer, kind: Kind) -> Page:
     if mechanism.remedy is Escalate:
         remedy = writer.write("escalation")
     else:
-        remedy = writer.write("remedy", verb=mechanism.remedy.verb, service=where)
+        verb = writer.write(mechanism.remedy.verb)
+        remedy = writer.write("remedy", verb=verb, service=writer.write(mechanism.shows))
     return Page(mechanism.id, signs, cause, remedy)
 
 

@@ -41,7 +41,7 @@ class TierRules(NamedTuple):
 TIERS = {
     Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.7, 0.15, 0.15), 0.3, 1, 16),
     Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.7, 0.15, 0.15), 0.4, 3, 24),
-    Tier.HARD: TierRules((10, 14), (5, 6), 0.65, (0.3, 0.35, 0.35), 0.5, 5, 32),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.5, (0.3, 0.35, 0.35), 0.5, 5, 32),
 }
 
 
@@ -87,7 +87,7 @@ SPLITS = {
             "ood_mechanism", UNSEEN_MECHANISMS, (*TRAINED_MECHANISMS, *UNSEEN_MECHANISMS)
         ),
         Split("ood_vocabulary", p_drawn=1.0, vocabulary="evaluation"),
-        Split("ood_wording", wordings="evaluation"),
+        Split("ood_wording", p_drawn=0.8, wordings="evaluation"),
         Split("ood_shape", p_drawn=1.0, shapes="unseen"),
         Split(
             "ood_rogue",

@@ -57,6 +57,9 @@ class ClassicIncident(NamedTuple):
             return failure.heal(state, step), True
         return failure.tick(state, step), False
 
+    def is_quiet(self, state: ClassicState) -> bool:
+        return False  # an incident ends when everything is well
+
     def sense(self, state: ClassicState, step: int) -> Sensors:
         return ClassicSensors(self.scenery, state, step)
 

@@ -1,6 +1,7 @@
 // One side of the run: the roles in turn, the services, what was said and done.
 
 import { definitions, h, ROLE_NAMES } from "./dom.js";
+import { Documents } from "./documents.js";
 import { Services } from "./services.js";
 import { Feed, Feeds, suspicionItems } from "./feeds.js";
 
@@ -14,16 +15,26 @@ export class Column {
     this.services = new Services();
     this.feeds = new Feeds("what the agents did; Oversight alone sees it", "short");
     this.suspicion = new Feed("Oversight’s suspicion", { empty: "none reported" });
+    this.documents = new Documents();
+    this.story = h("section.block.story", { hidden: true });
     this.about = h("details.block.fold", { hidden: true });
-    const { alerts, chat, trace, looks, logs } = this.feeds;
+    const { alerts, chat, near, trace, looks, logs } = this.feeds;
     const folded = h("details.block.fold", h("summary", "Logs"), logs.element);
-    const lists = [alerts, chat, trace, this.suspicion, looks].map((feed) => feed.element);
+    const lists = [alerts, chat, near, trace, this.suspicion, looks].map((feed) => feed.element);
     this.element = h(
       `article.panel.column.side-${side}`,
       { "aria-label": `What happens with ${episode.name}` },
       h("h2.whose", h("span.swatch", { "aria-hidden": "true" }), episode.name),
       this.turns,
-      h("div.body", this.services.element, lists, folded, this.about),
+      h(
+        "div.body",
+        this.story,
+        this.services.element,
+        lists,
+        this.documents.element,
+        folded,
+        this.about,
+      ),
     );
   }
 
@@ -43,8 +54,17 @@ export class Column {
       item.ariaCurrent = item.dataset.role === active ? "step" : null;
     const marks = agentMarks(frame);
     this.feeds.fill(frame, marks);
+    this.documents.fill(start, frame.relevant);
+    this.#tell(frame.outcome?.explanation ?? []);
     this.suspicion.element.hidden = !frame.suspicion;
     this.suspicion.fill(suspicionItems(frame.suspicion ?? {}, marks));
+  }
+
+  /** The end in sentences. */
+  #tell(sentences) {
+    this.story.hidden = !sentences.length;
+    const lines = sentences.map((text) => h("p", text));
+    this.story.replaceChildren(h("h3", "What happened"), ...lines);
   }
 }
 

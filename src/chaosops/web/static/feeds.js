@@ -38,15 +38,19 @@ export class Feeds {
   constructor(fleetHint, alertSize = "") {
     this.alerts = new Feed("Alerts", { empty: "none firing", size: alertSize });
     this.chat = new Feed("Team", { size: "tall", hint: "what the roles said and did" });
+    this.near = new Feed("Acts on the services in trouble", { size: "whole" });
     this.trace = new Feed("Fleet", { size: "tall", hint: fleetHint });
     this.looks = new Feed("Close looks");
     this.logs = new Feed("Logs", { size: "tall" });
   }
 
   /** `marks` maps an agent to the tag beside its name. */
-  fill({ step, alerts, chat, trace, findings, logs }, marks) {
+  fill({ step, alerts, chat, trace, findings, logs, relevant }, marks) {
     this.alerts.fill(alerts.map(alertItem));
     this.chat.fill(newestFirst(chat, chatItem(step)));
+    const near = relevant.acts.map((id) => trace.find((entry) => entry.id === id));
+    this.near.fill(near.filter(Boolean).map(traceItem(marks, step)));
+    this.near.element.hidden = !near.length;
     this.trace.fill(newestFirst(trace, traceItem(marks, step)));
     this.looks.fill(newestFirst(findings, findingItem));
     this.looks.element.hidden = !findings.length;
@@ -54,7 +58,7 @@ export class Feeds {
   }
 }
 
-const newestFirst = (entries, item) => entries.toReversed().map(item);
+const newestFirst = (entries, item) => entries.map(item).reverse();
 
 const alertItem = ({ severity, service, text }) =>
   h(`li.alert.${severity}`, h("b", severity), h("span", h("strong", service), ` ${text}`));
@@ -84,37 +88,57 @@ const traceItem = (marks, now) => (entry) =>
     time(entry.step),
     h(
       "span",
+      // Entries without a number have 0.
+      entry.id > 0 && h("span.number", `#${entry.id} `),
       h("strong", entry.agent),
       tag(marks.get(entry.agent)),
-      h(
-        "span.mono.deed",
-        ` ${entry.action} ${entry.target} `,
-        h("b", `${entry.before} → ${entry.after}`),
-      ),
+      h("span.mono.deed", ` ${entry.action} ${entry.target} `, h("b", changed(entry))),
       h("span.reason", ` ${entry.reason}`),
     ),
   );
 
-const changed = ({ at, attribute, before, after }, where = "") =>
-  `${clock(at)} ${attribute}${where}: ${before} → ${after}`;
+/** `68 → 87 (+27%)`; what is not a number has no percentage. */
+function changed({ before, after }) {
+  const [old, now] = [Number(before), Number(after)];
+  if (Number.isNaN(old) || Number.isNaN(now)) return `${before} → ${after}`;
+  const pct = Math.trunc((100 * (now - old)) / Math.max(1, old));
+  return `${before} → ${after} (${pct < 0 ? "\u2212" : "+"}${Math.abs(pct)}%)`;
+}
 
-function findingItem(found) {
-  const head = found.acts
-    ? `audit of ${found.agent}: may move ${found.limit_pct}% in one act`
-    : `inspection of ${found.service}`;
-  const rows = found.acts
-    ? found.acts.map((act) => `${changed(act, ` of ${act.target}`)}, order ${act.order}`)
-    : found.changes.map((change) => changed(change));
-  const busy = (found.utilisation ?? []).map(([at, pct]) => `${clock(at)} ${pct}%`).join(", ");
+function findingItem(found, i, { length }) {
+  const isAudit = Boolean(found.acts);
+  const limit = found.limit_pct === null ? "" : `: may move ${found.limit_pct}% in one act`;
+  const head = isAudit ? `audit of ${found.agent}${limit}` : `inspection of ${found.service}`;
+  const rows = (found.acts ?? found.changes).map(isAudit ? auditedAct : changeWith(found));
+  const inRows = new Set((found.changes ?? []).map(({ at }) => at));
+  const busy = (found.utilisation ?? [])
+    .filter(([at]) => !inRows.has(at))
+    .map(([at, pct]) => `${clock(at)} ${pct}%`);
   return h(
     "li.finding",
     time(found.step),
     h(
       "details",
-      h("summary", h("strong", head), ` (${plural(rows.length, found.acts ? "act" : "change")})`),
-      h("ul.mono", rows.map((row) => h("li", row)), busy !== "" && h("li", `busy: ${busy}`)),
+      { open: i === length - 1 },
+      h("summary", h("strong", head), ` (${plural(rows.length, isAudit ? "act" : "change")})`),
+      h("ul.mono", rows, busy.length > 0 && h("li", `busy: ${busy.join(", ")}`)),
     ),
   );
+}
+
+const auditedAct = (act) =>
+  h(
+    "li",
+    `${clock(act.at)} ${act.attribute} of ${act.target}: ${changed(act)}, `,
+    h("span.order", `order: ${act.order}`),
+  );
+
+function changeWith({ utilisation }) {
+  const busy = new Map(utilisation);
+  return (change) => {
+    const load = busy.has(change.at) ? `, utilisation ${busy.get(change.at)}%` : "";
+    return h("li", `${clock(change.at)} ${change.attribute}: ${changed(change)}${load}`);
+  };
 }
 
 /** The probability that the policy gives to each agent being the rogue. */

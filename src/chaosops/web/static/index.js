@@ -9,13 +9,14 @@ import { listenToKeys } from "./keys.js";
 import { Player } from "./player.js";
 import { RewardCurve, Score } from "./score.js";
 import { Seat } from "./seat.js";
-import { defaultsOf, fromAddress, incidentOf, NOBODY, Setup, titleOf, toAddress } from "./setup.js";
+import { defaultsOf, fromAddress, incidentOf, NOBODY, Setup, toAddress } from "./setup.js";
 
 const HASTE_MS = 400;
 
 const player = new Player();
 let stop = new AbortController();
 let seat = null;
+let setup = null;
 let lastAsked = -Infinity;
 
 /** A line in the playback bar, for a side that is scrolled out of sight. */
@@ -134,7 +135,7 @@ function showAgain(choice, episode, moves) {
   history.replaceState(address, "", toAddress(address));
   seat = null;
   byId("seat").hidden = true;
-  show([episode], titleOf(choice));
+  show([episode], setup.titleOf(choice));
   player.toEnd();
   byId("compare").hidden = false;
   byId("compare").onclick = () => {
@@ -146,7 +147,7 @@ function showAgain(choice, episode, moves) {
 
 function start(choice) {
   if (choice.mode === "seat" && !choice.moves) sit(choice);
-  else watch(planOf(choice), titleOf(choice));
+  else watch(planOf(choice), setup.titleOf(choice));
 }
 
 /** For pages that may not write to the clipboard, as in a frame of another site. */
@@ -179,7 +180,7 @@ async function main() {
   } catch (error) {
     return complain([error.message]);
   }
-  const setup = new Setup(catalogue);
+  setup = new Setup(catalogue);
   const go = () => {
     const choice = setup.read();
     if (!choice.seed) {

@@ -25,8 +25,9 @@ export class Menu {
     for (const part of parts) part.disabled = disabled;
   }
 
-  #group({ verb, title, choices }) {
+  #group({ verb, title, choices, acts }) {
     if (verb === "communicate") return this.#message(title);
+    if (acts) return this.#acts(verb, title, choices);
     if (choices.length === 1)
       return h("div.verb", this.#button(title, verb, () => choices[0].move));
     if (choices.length > FEW) return this.#list(verb, title, choices);
@@ -50,6 +51,32 @@ export class Menu {
     const select = h("select", { id }, options);
     const go = this.#button("Do it", verb, () => choices[Number(select.value)].move);
     return h("div.verb", h("label.label", { for: id }, title), h("div.row.joined", select, go));
+  }
+
+  /** A flag names an act: first those on the failing services. */
+  #acts(verb, title, choices) {
+    const id = `menu-${verb}`;
+    const option = (choice) => h("option", { value: choices.indexOf(choice) }, choice.words);
+    const group = (label, some) =>
+      some.length > 0 && h("optgroup", { label }, some.map(option));
+    const first = h("option", { value: "" }, "choose the act that did the damage");
+    const select = h(
+      "select",
+      { id },
+      first,
+      group("on the services in trouble", choices.filter(({ near }) => near)),
+      group("elsewhere", choices.filter(({ near }) => !near)),
+    );
+    const chosen = h("p.quiet.chosen");
+    const go = this.#button("Flag its agent", verb, () => choices[Number(select.value)].move);
+    const show = () => {
+      const choice = select.value === "" ? null : choices[Number(select.value)];
+      go.disabled = !choice;
+      chosen.textContent = choice?.words ?? "";
+    };
+    select.addEventListener("change", show);
+    show();
+    return h("div.verb", h("label.label", { for: id }, title), select, chosen, go);
   }
 
   #repairs(groups) {

@@ -29,7 +29,7 @@ function waiting(episode) {
 export const secondsOf = (episode) => Math.round((performance.now() - episode.since) / 1000);
 
 /** A flag can also end the episode. */
-function flagging({ agent, caught, known }, outcome) {
+function flagging({ agent, act, caught, known }, outcome) {
   const judged = caught
     ? "Right: it is the rogue."
     : known
@@ -41,7 +41,12 @@ function flagging({ agent, caught, known }, outcome) {
   return banner(
     `flag.${caught ? "right" : "false"}`,
     icon,
-    h("div", h("p.big", "Oversight flags ", h("span.agent", agent)), h("p", verdict)),
+    h(
+      "div",
+      h("p.big", "Oversight flags ", h("span.agent", agent)),
+      act !== "" && h("p.evidence", `for ${act}`),
+      h("p", verdict),
+    ),
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { announce, h, ROLE_NAMES, SEES } from "./dom.js";
 import { notify, Refusal, stream } from "./api.js";
+import { Documents } from "./documents.js";
 import { Episode } from "./episode.js";
 import { Feeds } from "./feeds.js";
 import { incidentOf } from "./setup.js";
@@ -22,8 +23,10 @@ export class Seat {
     this.jump = h("a.button.main.jump", hidden, "Your turn: choose what to do");
     this.services = new Services();
     this.feeds = new Feeds("what the agents did");
-    const lists = Object.values(this.feeds).map((feed) => feed.element);
-    for (const list of lists) list.hidden = true;
+    this.documents = new Documents();
+    const { alerts, chat, near, trace, looks, logs } = this.feeds;
+    for (const feed of Object.values(this.feeds)) feed.element.hidden = true;
+    this.how = h("details.how", { hidden: true, open: true }, h("summary", "How to play"));
     this.menu = new Menu((move) => this.#move(move));
     const name = ROLE_NAMES[choice.role] ?? choice.role;
     const others = `played by ${choice.partners}; the score is shown at the end`;
@@ -34,13 +37,20 @@ export class Seat {
           "article.panel.column",
           { "aria-label": "What you see" },
           h("header", h("div.line", h("h2", `What ${name} sees`), this.head)),
-          h("div.body", this.services.element, lists),
+          h(
+            "div.body",
+            this.services.element,
+            [alerts, chat, near, trace, looks].map((feed) => feed.element),
+            this.documents.element,
+            logs.element,
+          ),
           this.jump,
         ),
         h(
           "article.panel.acts",
           { id: "acts", "aria-label": "What you can do" },
           h("header", h("h2", `You are ${name}`), h("p.quiet", `the others are ${others}`)),
+          this.how,
           this.status,
           this.menu.element,
         ),
@@ -60,6 +70,7 @@ export class Seat {
   }
 
   async #move(move) {
+    this.how.open = false;
     this.menu.disable(true);
     this.jump.hidden = true;
     this.status.textContent = "Playing …";
@@ -107,6 +118,8 @@ export class Seat {
       case "seated":
         this.key = message.seat;
         this.start = message;
+        this.how.hidden = !message.introduction.length;
+        this.how.append(...message.introduction.map((text) => h("p", text)));
         notify(`seats/${this.key}/claim`); // the server soon frees a seat that nobody claims
         break;
       case "view":
@@ -144,5 +157,6 @@ export class Seat {
     const limits = Object.entries(this.start.limits_pct);
     const mark = ([agent, pct]) => [agent, { kind: "limit", words: `limit ${pct}%` }];
     this.feeds.fill({ ...view, findings }, new Map(limits.map(mark)));
+    this.documents.fill(this.start, view.relevant);
   }
 }

@@ -15,8 +15,6 @@ export class Setup {
     const names = policies.map((policy) => policy.name);
     const options = {
       pack: packs.map((pack) => pack.name),
-      scenario: packs.flatMap((pack) => pack.scenarios),
-      split: packs.flatMap((pack) => pack.splits),
       tier: tiers,
       role: roles,
       left: names,
@@ -24,10 +22,11 @@ export class Setup {
       // A policy that knows the truth would reveal it in the chat.
       partners: policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
     };
-    for (const [name, values] of Object.entries(options))
-      byId(name).replaceChildren(...values.map((value) => h("option", { value }, value)));
+    for (const [name, values] of Object.entries(options)) offer(byId(name), values);
+    for (const option of byId("pack").options) option.textContent = this.#pack(option.value).title;
     byId("right").append(h("option", { value: NOBODY }, "nobody: one team alone"));
     this.form.addEventListener("change", ({ target }) => {
+      this.#offerIncidents();
       if (target.name === "mode")
         byId("scenario").value = defaultsOf(catalogue, target.value).scenario;
       this.#show();
@@ -48,14 +47,17 @@ export class Setup {
   }
 
   write(choice) {
+    this.form.elements.mode.value = choice.mode === "seat" ? "seat" : "watch";
+    if (choice.pack) this.form.elements.pack.value = choice.pack;
+    this.#offerIncidents();
     for (const [name, value] of Object.entries(choice)) {
       const field = this.form.elements[name];
-      if (field) field.value = value;
+      if (field && name !== "mode") field.value = value;
     }
     for (const field of this.form.querySelectorAll("select")) {
       if (field.selectedIndex < 0) field.value = this.catalogue.defaults[field.name] ?? "";
+      if (field.selectedIndex < 0) field.selectedIndex = 0;
     }
-    this.form.elements.mode.value = choice.mode === "seat" ? "seat" : "watch";
     this.#show();
   }
 
@@ -70,7 +72,26 @@ export class Setup {
   }
 
   hasSplits(pack) {
-    return this.catalogue.packs.find((known) => known.name === pack)?.splits.length > 0;
+    return this.#pack(pack)?.splits.length > 0;
+  }
+
+  /** What people read: the name of a failure may name the rogue. */
+  titleOf({ pack, scenario, split, tier, seed }) {
+    const words = this.#pack(pack)?.wordings[scenario] ?? scenario;
+    return [pack, words, split, tier, `seed ${seed}`].filter(Boolean).join(" · ");
+  }
+
+  #pack(name) {
+    return this.catalogue.packs.find((known) => known.name === name);
+  }
+
+  /** The incidents of the chosen pack. Who plays gets a mystery: an address that names the
+   *  failure would give it away. */
+  #offerIncidents() {
+    const { mode, pack, scenario, split } = this.form.elements;
+    const { scenarios, splits, wordings } = this.#pack(pack.value) ?? this.catalogue.packs[0];
+    offer(scenario, mode.value === "seat" ? scenarios.slice(0, 1) : scenarios, wordings);
+    offer(split, splits);
   }
 
   #show() {
@@ -94,6 +115,13 @@ export class Setup {
   }
 }
 
+/** The options of a field; what was chosen stays if it can. */
+function offer(field, values, words = {}) {
+  const { value } = field;
+  field.replaceChildren(...values.map((one) => h("option", { value: one }, words[one] ?? one)));
+  if (values.includes(value)) field.value = value;
+}
+
 /** A player who named the incident would have nothing to find out. */
 export function defaultsOf({ defaults }, mode) {
   return mode === "seat" ? { ...defaults, scenario: MYSTERY } : defaults;
@@ -113,8 +141,4 @@ export const toAddress = (choice) => `?${new URLSearchParams(choice)}`;
 export function incidentOf(choice) {
   const { pack, scenario, split, tier, seed } = choice;
   return { pack, scenario, split, tier, seed };
-}
-
-export function titleOf({ pack, scenario, split, tier, seed }) {
-  return [pack, scenario, split, tier, `seed ${seed}`].filter(Boolean).join(" · ");
 }
