@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from chaosops.core.actions import Action, Communicate, IdentifyRootCause, Remedy
 from chaosops.core.telemetry import Message
-from chaosops.policies.scripted.arena.matching import places
+from chaosops.policies.scripted.arena.matching import places, roots
 from chaosops.policies.scripted.arena.reading import Guide, guides
 from chaosops.roles.view import RoleView
 
@@ -47,7 +47,10 @@ def place_to_repair(guide: Guide | None, view: RoleView) -> str | None:
         return None
     if guide == told_guide and told in view.rules.calls:
         return told
-    return next(iter(places(guide.cause.where, view)), None)
+    found = places(guide.cause.where, view)
+    if not found and not guide.is_certain:
+        found = roots(view)
+    return next(iter(found), None)
 
 
 def is_tried_in_vain(page: str, place: str, view: RoleView) -> bool:
