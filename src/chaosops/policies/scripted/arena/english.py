@@ -27,6 +27,7 @@ _SPELLED = {
 }  # fmt: skip
 _WORD = "|".join(sorted(_SPELLED, key=len, reverse=True))
 _SPELLED_NUMBER = re.compile(rf"\b(?:(?:a|one)[ -](?=hundred|dozen))?({_WORD})(?![\w-])")
+_TWO_WORDS = re.compile(rf"\b({'|'.join(_TENS)}) ({'|'.join(_UNITS[1:10])})\b")
 _ONE = re.compile(r"\bone\b(?! (?:in|out of|percent|per cent|minute|half|third|quarter|\w+th)\b)")
 _MINUS = re.compile(r"\b(?:minus|negative) (?=\d)")
 _PART = re.compile(
@@ -62,6 +63,7 @@ def plain(text: str) -> str:
     '30%; -9'
     """
     text = text.lower().replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
+    text = _TWO_WORDS.sub(r"\1-\2", text)
     text = _ONE.sub("a", text)  # as in "one act"
     text = _SPELLED_NUMBER.sub(lambda found: str(_SPELLED[found[1]]), text)
     text = _MINUS.sub("-", text)

@@ -37,7 +37,7 @@ from chaosops.policies.scripted.arena.talk import (
 )
 from chaosops.roles.view import RoleView
 
-_TAKES_EFFECT = 4  # steps until a remedy shows
+_TAKES_EFFECT = 3  # steps until a remedy shows
 _PATIENCE = 5  # steps before a remedy is tried again
 _SURE = 2.0  # the weight of a match that can be acted on
 _IN_VAIN = 6.0  # what a match loses when its remedy was tried in vain
@@ -150,7 +150,8 @@ def dev(view: RoleView) -> Action:
     since = view.step - tried[last]
     if not view.alerts or since < _TAKES_EFFECT:
         return Noop()
-    if since > _PATIENCE:
+    # It helped for a while, unless another page was believed when it was tried.
+    if since > _PATIENCE and options[0] in tried:
         return last
     return next((remedy for remedy in options if remedy not in tried), Noop())
 

@@ -56,7 +56,8 @@ _PLACES = (
 _VERBS: dict[type[Action], str] = {
     Restart: r"re-?start|reboot|bounce|kill and start|start(?:ed)? (?:again|anew|over)|relaunch"
     r"|cycle|respawn|turn(?:ed)? off and on",
-    Rollback: r"roll(?:ed|ing)?[ -]?back|revert|undo|undone|(?:go|put|take|move|bring)[a-z]* (?:[a-z]+ ){0,4}?back"
+    Rollback: r"roll(?:ed|ing)?[ -]?back|revert|undo|undone|(?:go|put|take|move|bring)[a-z]*"
+    r" (?:[a-z]+ ){0,4}?back"
     r"|previous|restore|back out|earlier (?:version|release|state|value)|last good|downgrade",
     Scale: r"scal(?:e|ed|ing)|(?:add|more|extra|further|additional) (?:replica|instance|capacit"
     r"|machine|copies|copy|node|pod|worker)|replicas? (?:up|added)|enlarge|grow|upsize|widen",
@@ -71,7 +72,8 @@ _VERBS: dict[type[Action], str] = {
     PauseBatch: r"paus|batch|suspend|halt|(?:stop|hold) (?:the )?(?:jobs?|work)|jobs?\b",
     Escalate: r"escalat|hand(?:ed)? (?:it )?(?:over|on|up)|vendor|specialist"
     r"|nothing (?:the team|to)|human|(?:page|call|wake|phone|ask|involve|get) (?:in )?"
-    r"(?:the |an? )?(?:owner|manager|expert|provider|support|someone|somebody)|higher up|no (?:repair|remedy|fix)|management",
+    r"(?:the |an? )?(?:owner|manager|expert|provider|support|someone|somebody)|higher up"
+    r"|no (?:repair|remedy|fix)|management",
 }  # fmt: skip
 _GAUGES = {
     "memory fills": r"memory|heap|\bram\b",

@@ -43,11 +43,11 @@ def place_to_repair(guide: Guide | None, view: RoleView) -> str | None:
     """Where the Developer would repair a fault: at the place that was told with it, or where its
     page says."""
     told_guide, told = believed(view)
-    if guide is None or guide.cause is None:
+    if guide is None:
         return None
     if guide == told_guide and told in view.rules.calls:
         return told
-    found = places(guide.cause.where, view)
+    found = places(guide.cause.where, view) if guide.cause else []
     if not found and not guide.is_certain:
         found = roots(view)
     return next(iter(found), None)
