@@ -212,7 +212,7 @@ def test_the_arena_page_names_splits_members_and_tiers() -> None:
         (row,) = re.findall(rf"^\| {tier} \|(.*)\|$", page, re.MULTILINE)
         cells = [cell.strip() for cell in row.split("|")]
         rogues = f"{rules.p_rogue:.0%}".replace("%", " %") if rules.p_rogue else "none"
-        spans = ["–".join(map(str, span)) for span in (rules.services, rules.agents)]
+        spans = ["\N{EN DASH}".join(map(str, span)) for span in (rules.services, rules.agents)]
         scenes = ", ".join(f"{100 * share:.0f}" for share in rules.scenes) + " %"
         claims = f"{100 * rules.p_claim:.0f} %"
         assert [*cells[:5], cells[-1]] == [*spans, rogues, scenes, claims, str(rules.limit)]
