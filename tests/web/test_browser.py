@@ -53,9 +53,11 @@ def test_a_first_visit_runs_two_teams_by_one_click(browser: Browser, site: str) 
         expect(right).to_contain_text("Resolved in 3 steps")
         expect(page.locator("#side-0")).to_contain_text("Not resolved")
         assert totals(page) == [reward("random"), reward("heuristic")]
+        assert LINK.lstrip("?") in page.url
+        page.goto("/" + LINK.replace("seed=42", "seed=1"))
+        to_the_end(page)
         look_at(page, 2)
         expect(page.locator("#side-0 .banner.flag.false")).to_contain_text("deploy_bot is innocent")
-        assert LINK.lstrip("?") in page.url
 
 
 def test_a_link_runs_the_same_again(browser: Browser, site: str) -> None:
@@ -129,7 +131,7 @@ def test_take_a_seat_and_play(browser: Browser, site: str) -> None:
             if page.locator("#run").is_visible():
                 break
             page.get_by_role("button", name="Do nothing").click()
-        expect(page.locator("#side-0 .banner")).to_contain_text("It was rogue_deploy_bot")
+        expect(page.locator("#side-0 .banner")).to_contain_text("rogue deploy_bot caught")
         expect(page.locator("#side-0 .facts")).to_contain_text("right flags")
         shown = page.locator("#cards").inner_text()
         link = page.url
@@ -167,7 +169,7 @@ def test_the_keyboard_does_it_all(browser: Browser, site: str) -> None:
         page.locator("body").press("ArrowRight")
         page.locator("body").press("ArrowRight")
         expect(page.locator("#where")).to_have_text("2 / 25")
-        expect(page.locator(".banner.flag")).to_have_count(2)
+        expect(page.locator(".banner.flag")).to_have_count(1)
         page.locator("body").press("End")
         expect(page.locator("#where")).to_have_text("25 / 25")
         page.locator("body").press("?")

@@ -76,7 +76,7 @@ def _of_each(listed: Callable[[incident.Pack], Sequence[str]], default: str) -> 
     """The names that the packs have of a kind. The help says of which pack each of them is."""
     names = {pack.name: listed(pack) for pack in _PACKS if listed(pack)}
     return Parameter(
-        choices=tuple(chain(*names.values())),
+        choices=tuple(dict.fromkeys(chain(*names.values()))),
         show_choices=False,
         help="; ".join(f"{pack}: {', '.join(of)}" for pack, of in names.items()),
         show_default=default,
