@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from chaosops.cli import main
+from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.stored import read_results
+from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
 from chaosops.policies.llm.adapter import adapter_identity
+from chaosops.policies.registry import load_policy
 from chaosops.report.tables import markdown_table
+from chaosops.rollout import Team, play
 from chaosops.trained import trained_adapter
 
 ROOT = Path(__file__).parents[1]
 EVALUATIONS = ROOT / "src/chaosops/trained/evaluations"
+OWN_FAULTS = ROOT / "docs/examples/own_faults.toml"
 
 
 def test_the_readme_shows_the_table_that_eval_prints() -> None:
@@ -124,7 +134,7 @@ def test_the_documents_show_what_the_trained_model_was_measured_at_in_the_arena(
         *headline(SPLITS[1:], ("hard",))[2:],
     ]
     assert "\n".join(heads) in readme
-    arena = (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+    arena = (ROOT / "docs/arena1.md").read_text(encoding="utf-8")
     assert "\n".join(headline(SPLITS, ("easy", "medium", "hard"))) in arena
 
 
@@ -150,22 +160,54 @@ def test_the_readme_opens_with_figures_that_ship() -> None:
         assert f"| {title} | {' | '.join(cells)} | {flagged:.2f} |" in readme
 
 
-def test_the_arena_page_shows_the_table_that_eval_prints() -> None:
+def test_the_page_of_version_1_shows_the_table_that_eval_prints() -> None:
     """Most rows stand in the evaluation that ships, and ``chaosops verify`` plays those again."""
     shipped = json.loads((EVALUATIONS / "arena_test/summary.json").read_text(encoding="utf-8"))
-    others = evaluate(["keyword", "last_toucher"], scenarios(pack="arena", split="test"))
+    others = evaluate(["keyword", "last_toucher"], scenarios(pack="arena1", split="test"))
     order = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
     rows = [row for row in (*shipped, *others.summary()) if row["policy"] in order]
     rows.sort(key=lambda row: order.index(row["policy"]))
-    assert markdown_table(rows) in (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+    assert markdown_table(rows) in (ROOT / "docs/arena1.md").read_text(encoding="utf-8")
 
 
-def test_the_arena_page_shows_rows_of_the_tables() -> None:
-    page = (ROOT / "docs/arena.md").read_text(encoding="utf-8")
-    for name, kind in (("mechanisms", "Mechanism"), ("agents", "FleetAgent")):
-        table = (ROOT / f"src/chaosops/packs/arena/{name}.py").read_text(encoding="utf-8")
-        (shown,) = [row for row in re.findall(r"```text\n(.*?)```", page, re.S) if kind in row]
-        assert shown in table
+EXAMPLE = (ROOT / "docs/arena_example.md").read_text(encoding="utf-8")
+
+
+def test_the_worked_example_quotes_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A line with … stands for lines that were left out."""
+    form = r"^```console\n\$ chaosops (.*)\n((?:(?!```).*\n)+)```"
+    blocks = re.findall(form, EXAMPLE, re.MULTILINE)
+    assert len(blocks) == 2
+    for words, quoted in blocks:
+        assert main(shlex.split(words)) == 0
+        printed = capsys.readouterr().out
+        for part in quoted.split("…\n"):
+            _, found, printed = printed.partition(part or "\n")
+            assert found
+
+
+def test_the_worked_example_names_days_that_are_so() -> None:
+    days = re.findall(r"^\| (\d+) \|.*\| `(.*)` \|$", EXAMPLE, re.MULTILINE)
+    assert len(days) == 5
+    for seed, sentence in days:
+        assert sentence in PACK.explain(make_scenario(pack="arena", split="test", seed=int(seed)))
+
+
+def test_the_guide_shows_the_example_file() -> None:
+    guide = (ROOT / "docs/arena_adding.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"^```toml\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
+    assert shown in OWN_FAULTS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_the_example_file_can_be_played(tier: Tier) -> None:
+    oracle = Team.of(load_policy("oracle"))
+    for seed in range(4):
+        episode = play(make_scenario(mechanisms=OWN_FAULTS, tier=tier, seed=seed), oracle)
+        assert episode.cause in ("lease_lost", "fanout_burst")
+        assert episode.resolved
 
 
 if __name__ == "__main__":  # python -m tests.test_documents: the tables, from the files that ship

@@ -44,7 +44,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_researchers_are_shown_the_table_that_eval_prints() -> None:
-    chosen = scenarios(pack="arena", split="test", tiers=[Tier.HARD])
+    chosen = scenarios(pack="arena1", split="test", tiers=[Tier.HARD])
     judged = judge_monitors(evaluate(["random", "heuristic", "last_toucher"], chosen))
     table = markdown_table(judged.summary, MONITOR_METRICS)
     assert table in (DOCS / "for_researchers.md").read_text(encoding="utf-8")

@@ -13,6 +13,8 @@ from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
+from chaosops.packs import load_pack
+from chaosops.policies.llm.trained_on import require_trained_on, trained_on
 from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
 from chaosops.rubrics import CompositeRubric, standard
@@ -24,11 +26,17 @@ class Team:
     def __init__(self, policies: Mapping[Role, Policy], name: str | None = None) -> None:
         self.policies = {role: policies[role] for role in Role}
         self.name = name or ",".join(f"{role}={policy.name}" for role, policy in policies.items())
+        self._trained_on = {p.name: trained_on(p) for p in policies.values() if trained_on(p)}
 
     @classmethod
     def of(cls, policy: Policy) -> Team:
         """One policy for all four roles."""
         return cls(dict.fromkeys(Role, policy), policy.name)
+
+    def require_trained_on(self, pack: str) -> None:
+        """Refuse a pack that a model of the team was not trained on."""
+        for name, packs in self._trained_on.items():
+            require_trained_on(name, packs, pack, load_pack(pack).version)
 
     def status(self) -> dict[str, Any]:
         """What a report shows beside the team's numbers: one status, or one for each role."""
@@ -93,6 +101,7 @@ class Rollout:
     __slots__ = ("env", "episode", "key", "team")
 
     def __init__(self, env: Env, team: Team) -> None:
+        team.require_trained_on(env.scenario.pack)
         self.env = env
         self.team = team
         self.episode = Episode(env.scenario, env.cause, env.rogue, team.name)

@@ -14,11 +14,13 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
+from chaosops.report.acts import change_words
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView, project
 from chaosops.rollout import Rollout, Team, advance
 from chaosops.terminal.commands import help_lines, hint, looks, read_command
 from chaosops.terminal.company import HEIGHT, WIDTH, screen
+from tests.companies import guilty_case
 
 SEEDS = (3, 11, 17)
 
@@ -64,33 +66,44 @@ def test_the_screen_unfolds_what_concerns_the_failure(seed: int) -> None:
 
 
 def test_audits_show_orders_and_inspections_show_utilisation() -> None:
-    env = Env(make_scenario(pack="arena", split="test", seed=3))
-    env.step({"action": "inspect", "target": "graph-db"})
-    env.step({"action": "audit", "target": "batch_scheduler"})
+    case = guilty_case()
+    env = Env(make_scenario(pack="arena", split="test", seed=case.seed))
+    env.step({"action": "inspect", "target": case.act.target})
+    env.step({"action": "audit", "target": case.act.agent})
     view = project(env.world.public, Role.OVERSIGHT)
     text = " ".join("\n".join(screen(view)).split())
-    assert "-7 lock_timeout_s of graph-db 68 → 87 (+27%); order: not in the register" in text
-    assert "-7 lock_timeout_s 68 → 87 (+27%) at util 50%" in text
+    signed = [act for act in view.audits[0].acts if act.target == case.act.target]
+    assert signed
+    for act in signed:
+        change = change_words(act.before, act.after)
+        words = f"{act.at:+d} {act.attribute} of {act.target} {change}; order: {act.order}"
+        assert words in text
+    (look,) = view.inspections
+    busy = dict(look.utilisation)
+    for found in look.changes:
+        change = change_words(found.before, found.after)
+        assert f"{found.at:+d} {found.attribute} {change} at util {busy[found.at]}%" in text
 
 
 def test_commands_are_read() -> None:
     view = views(Role.OVERSIGHT, 3)[1]
-    act = view.trace[-1]
+    act, agent = view.trace[-1], view.rules.agents[0]
     flag = FlagRogue(act.agent, evidence=act.id)
     assert read_command(f"flag {act.id}", view) == flag
     assert read_command(f"flag_rogue #{act.id}", view) == flag
-    assert read_command("audit cost", view) == Audit("cost_optimizer")
+    assert read_command(f"audit {agent[:-2]}", view) == Audit(agent)
     assert read_command("noop", view) == Noop()
     dev = views(Role.DEV, 3)[2]
-    assert read_command("scale graph-db to 8", dev) == Scale("graph-db", 8)
+    service, count = dev.rules.services[0], dev.rules.replica_choices[-1]
+    assert read_command(f"scale {service} to {count}", dev) == Scale(service, count)
     for text, words in (
-        ("flag cost_optimizer", "a flag names an act by its number"),
+        (f"flag {agent}", "a flag names an act by its number"),
         ("flag 99999", "no act has the number 99999"),
-        ("audit c", "may be"),
         ("audit", "write: audit AGENT"),
-        ("adit cost", "did you mean 'audit'"),
+        ("adit agent", "did you mean 'audit'"),
+        ("audit nobody", "unknown agent 'nobody'"),
         ("say", "say what?"),
-        ("restart graph-db", "unknown command 'restart'"),
+        (f"restart {service}", "unknown command 'restart'"),
     ):
         with pytest.raises(ChaosOpsError, match=words.replace("?", r"\?")):
             read_command(text, view)
@@ -112,18 +125,23 @@ def test_an_episode_is_played_by_reading(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A typing error costs nothing, a mistaken flag is taken back, and the end explains."""
-    answers = ["", "adit load", "docs", "page retry_storm", "charter load_balancer"]
-    answers += ["flag 20", "undo", "audit load", "", "flag 18", ""]
+    seed, act, innocent = guilty_case()
+    answers = ["", "adit someone", "docs", f"charter {act.agent}", f"trace {act.target}"]
+    answers += [f"flag {innocent.id}", "undo", f"audit {act.agent}", "", f"flag {act.id}", ""]
+    answers += ["noop"] * 20
     monkeypatch.setattr(builtins, "input", typed(*answers))
-    assert main(["play", "--role", "oversight", "--pack", "arena", "--seed", "11"]) == 0
+    words = ["play", "--role", "oversight", "--pack", "arena", "--seed", str(seed)]
+    assert main(words) == 0
     out = capsys.readouterr().out
+    assert "did you mean 'audit'" in out
     assert "Taken back; nothing was done." in out
-    assert "You flag load_balancer for #18 at minute -6: retry_pct of user-db 36 → 49" in out
-    assert "order: not in the register" in out
-    assert "flag_rogue load_balancer for #18" in out
+    assert f"{act.agent} for #{act.id} at minute {act.step}: {act.action}" in out
+    assert "order: " in out
+    assert f"flag_rogue {act.agent} for #{act.id}"[:36] in out
+    assert f"rogue {act.agent} caught" in out
     told = " ".join(out[out.index("What happened:") :].split())
-    assert "load_balancer broke its charter: no act from minute -8 to -5." in told
-    assert "Without the team, 9,673 would have failed." in told
+    assert f"{act.agent} broke its charter" in told
+    assert "Without the team" in told
 
 
 def test_play_of_a_classic_incident_names_no_id(

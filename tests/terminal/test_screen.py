@@ -20,6 +20,7 @@ from chaosops.policies.registry import load_policy
 from chaosops.report.frames import Frame
 from chaosops.rollout import Rollout, Team
 from chaosops.terminal.screen import Room, draw
+from tests.companies import guilty_case
 
 
 def rollout_of(failure: str, policy: str, seed: int = 42) -> Rollout:
@@ -88,6 +89,21 @@ def test_frames_fit_their_terminal(height: int, failure: str) -> None:
         lines = drawn(frame, 80, height).rstrip("\n").split("\n")
         assert len(lines) <= height
         assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("height", [24, 40, 50, 70])
+def test_a_company_shows_its_documents(height: int) -> None:
+    scenario = make_scenario(pack="arena", seed=guilty_case().seed)
+    shown = ""
+    for (frame,) in film([Rollout(Env(scenario), Team.of(load_policy("auditor")))]):
+        console = Console(width=100, height=height, record=True, file=io.StringIO())
+        console.print(draw([frame], Room.for_height(height, 11, documents=True)))
+        text = console.export_text()
+        assert height == 24 or len(text.rstrip("\n").split("\n")) < height
+        shown += text
+    assert ("charter " in shown) == ("runbook " in shown) == ("order: " in shown) == (height > 24)
+    assert frame.outcome is not None
+    assert any("does damage" in sentence for sentence in frame.explanation)
 
 
 def test_frames_keep_their_height() -> None:

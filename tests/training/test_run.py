@@ -17,6 +17,7 @@ from chaosops.core.errors import BadInput
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import DecisionRequest
+from chaosops.roles.menu import LETTERS
 from chaosops.rollout import Team, play
 from chaosops.training.batches import with_lookahead
 from chaosops.training.credited_turns import credited_turns
@@ -121,7 +122,7 @@ def test_the_adapter_is_what_peft_reads(base: Path, tmp_path: Path) -> None:
         hidden = PeftModel.from_pretrained(plain, str(tmp_path / "run" / "adapter"))(
             input_ids=torch.tensor([prompt])
         ).logits[0, -1]
-    assert torch.allclose(ours[0], hidden[again._letters], atol=1e-4)
+    assert torch.allclose(ours[0], hidden[again._tokens(len(LETTERS))], atol=1e-4)
 
 
 def test_a_run_is_not_overwritten_nor_resumed_with_another_recipe(

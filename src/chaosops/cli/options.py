@@ -90,7 +90,8 @@ Split = Annotated[
     ),
 ]
 Mechanisms = Annotated[
-    File | None, Parameter(help="play faults of your own, from a TOML file: see docs/arena.md")
+    File | None,
+    Parameter(help="play faults of your own, from a TOML file (docs/arena_adding.md)"),
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]

@@ -9,6 +9,7 @@ from chaosops.client.connection import Connection
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
+from chaosops.policies.llm.trained_on import require_trained_on, trained_on
 from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.roles.view import RoleView
 from chaosops.wire.decisions import sent_decision
@@ -57,14 +58,14 @@ class SeatConnection(Connection):
             raise
         self.role = Role(seated["role"])
         self.table: str = seated["table"]
-        self._rules = read_rules(seated["rules"])
+        self.rules = read_rules(seated["rules"])
 
     def wait(self) -> SeatTurn | None:
         """The next turn of this seat; None when the table has ended."""
         while self.outcome is None:
             kind, data = self.receive()
             if kind == "turn":
-                view = read_view(data["view"], self._rules)
+                view = read_view(data["view"], self.rules)
                 return SeatTurn(view, data["messages"], data["action_schema"])
         return None
 
@@ -88,6 +89,7 @@ def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcom
         raise BadInput(
             f"policy {policy.name} needs the truth, which a seat does not get; name another policy"
         )
+    require_trained_on(policy.name, trained_on(policy), seat.rules.layout)
     key = key_of("seat", seat.role, seed)
     while (turn := seat.wait()) is not None:
         request = DecisionRequest(turn.view, request_key(key, turn.view.step))

@@ -36,6 +36,9 @@ def evaluate(
     if len(set(scenarios)) != len(scenarios):
         raise BadInput("a scenario is listed more than once; name each of them once")
     loaded = {name: load_team(name) for name in policies}
+    for team in loaded.values():
+        for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
+            team.require_trained_on(pack)
     job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:

@@ -16,7 +16,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
-from chaosops.packs import GENERATED_PACK, load_pack, make_scenario
+from chaosops.packs import GENERATED_PACK, generated_packs, load_pack, make_scenario
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Runtime, Session
@@ -26,15 +26,17 @@ from chaosops.rollout import Team, play_many
 
 def bench_model(
     policy: str,
-    pack: str = GENERATED_PACK,
+    pack: str | None = None,
     episodes: int = 16,
     steps: int = 8,
     side_by_side: int = 16,
 ) -> dict[str, Any]:
-    """The first ``steps`` turns of some episodes of the hard tier."""
+    """The first ``steps`` turns of some episodes of the hard tier. The default pack generates
+    its incidents; if the model says what it was trained on, the pack is one of these."""
     model = load_policy(policy)
     if not isinstance(model, LocalModelPolicy):
         raise BadInput(f"{policy} is not a model on this machine; name one such as local:smollm2")
+    pack = pack or (generated_packs(model.trained_on or ()) or [GENERATED_PACK])[0]
     clock = _Clock(model.runtime)
     model.runtime = clock
     # Each way gets other seeds, because a prompt that was read before is read faster.

@@ -6,6 +6,7 @@ A pack is a folder here with a ``PACK``, an instance of ``Pack`` in ``world/inci
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 
@@ -52,6 +53,11 @@ def recorded_pack(name: str, version: str) -> str:
     return name
 
 
+def generated_packs(names: Iterable[str]) -> list[str]:
+    """Those of some packs that generate their incidents."""
+    return [name for name in names if name in PACKS and load_pack(name).splits]
+
+
 def later_version(pack: str) -> str:
     """The pack that took over its name, or nothing.
 
@@ -82,9 +88,16 @@ def training_splits() -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def require_trainable(split: str) -> None:
+def require_trainable(split: str, pack: str | None = None) -> None:
     """Raise an error if a split is for evaluation. Trainers call this before they draw."""
-    if split != load_pack(_pack_of(split)).training_split:
+    loaded = load_pack(_pack_of(split) if pack is None else pack)
+    if not loaded.splits:
+        raise BadInput(
+            f"pack {pack} has no splits to train on; allowed: {', '.join(generated_packs(PACKS))}"
+        )
+    if split not in loaded.splits:
+        raise UnknownName("split", split, loaded.splits)
+    if split != loaded.training_split:
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
             f"allowed: {', '.join(training_splits())}"

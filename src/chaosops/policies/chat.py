@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
 from chaosops.roles.view import RoleView
@@ -22,6 +22,17 @@ def was_done(view: RoleView, action: Action) -> bool:
 
 def flagged_agents(view: RoleView) -> set[str]:
     return {m.action.target for m in view.chat if isinstance(m.action, FlagRogue)}
+
+
+def suspicion_of(view: RoleView, choices: Iterable[tuple[Action, float]]) -> dict[str, float]:
+    """The suspicion against each agent: the sum over its flags, which may name several acts of it.
+    Further digits than six are rounding noise."""
+    suspicion = dict.fromkeys(view.rules.agents, 0.0)
+    for action, probability in choices:
+        if isinstance(action, FlagRogue):
+            suspicion[action.target] = suspicion.get(action.target, 0.0) + probability
+    rounded = {agent: min(1.0, round(value, 6)) for agent, value in suspicion.items()}
+    return with_accusations(view, rounded)
 
 
 def with_accusations(view: RoleView, suspicion: Mapping[str, float]) -> dict[str, float]:

@@ -119,5 +119,5 @@ def _relevant(public: Public) -> Selection:
     if layout.relevant is None:
         return Selection()
     found = layout.relevant(project(public, Role.OVERSIGHT))
-    names = {page.name for page in found.pages}
-    return found._replace(pages=[page for page in public.rules.runbook if page.name in names])
+    pages = {page.name: page for page in public.rules.runbook}
+    return found._replace(pages=[pages[page.name] for page in found.pages])

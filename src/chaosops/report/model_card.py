@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.evaluation.metrics import VALIDATED, metric
-from chaosops.packs import DEFAULT_PACK, splits
+from chaosops.packs import DEFAULT_PACK, load_pack
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
 from chaosops.report.tables import aligned, markdown_table, oversight_note
@@ -33,7 +33,7 @@ def model_card(
     """``failures`` is None if no log of experiments was named."""
     environment = templates("chaosops.report", html=False)
     environment.filters["json"] = json.dumps
-    unseen = [name for name in splits() if name != run.recipe.split]
+    unseen = [name for name in load_pack(run.recipe.pack).splits if name != run.recipe.split]
     played = {split for found in evaluations for split in found.manifest.get("splits", [])}
     shares = read_role_shares(run.recipe.role_shares)
     card = environment.get_template("model_card.md").render(
@@ -42,7 +42,7 @@ def model_card(
         failures=failures,
         repo=repo,
         version=VERSION,
-        pack=splits()[run.recipe.split],
+        pack=run.recipe.pack,
         default_pack=DEFAULT_PACK,
         aligned=aligned,
         table=markdown_table,

@@ -8,7 +8,7 @@ may ask for labels and rows in an order of its own, so that a label means nothin
 from __future__ import annotations
 
 from functools import lru_cache
-from string import ascii_letters
+from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from chaosops.core.actions import VERBS, Action, FlagRogue
@@ -37,13 +37,13 @@ def label(place: int) -> str:
     >>> label(0), label(51), label(52)
     ('A', 'z', 'AA')
     """
-    letters = len(ascii_letters)
+    letters = len(LETTERS)
     if place < letters:
-        return _LETTERS[place]
-    return label(place // letters - 1) + _LETTERS[place % letters]
+        return LETTERS[place]
+    return label(place // letters - 1) + LETTERS[place % letters]
 
 
-_LETTERS = ascii_letters[26:] + ascii_letters[:26]
+LETTERS = tuple(ascii_uppercase + ascii_lowercase)
 # Two letters that are one token for the models in use.
 _PAIRS = (
     "ab", "ac", "ad", "af", "ag", "ak", "al", "ap", "aq", "av", "aw", "ax", "az", "ba", "bb",
@@ -52,15 +52,16 @@ _PAIRS = (
     "dp", "ds", "dt", "eb", "ec", "ef", "eg", "ek", "ep", "eq", "ew", "ez", "fa", "fb", "fc",
     "fd", "ff",
 )  # fmt: skip
+LABELS = (*LETTERS, *_PAIRS)  # each is one token
 
 
 @lru_cache(maxsize=4096)
 def _drawn_labels(key: int, role: Role, count: int) -> tuple[str, ...]:
     """Labels in an order of the company's own. The first, for doing nothing, stays."""
-    known = [*_LETTERS[1:], *(_PAIRS if count > len(_LETTERS) else ())]
+    known = LABELS[1:] if count > len(LETTERS) else LETTERS[1:]
     drawn = Dice(key_of(key, "labels", role)).shuffled(known)
-    more = [label(place) for place in range(len(_LETTERS), len(_LETTERS) + count)]
-    return (_LETTERS[0], *drawn, *more)
+    more = [label(place) for place in range(len(LETTERS), len(LETTERS) + count)]
+    return (LETTERS[0], *drawn, *more)
 
 
 def constant_rows(rules: Rulebook, role: Role) -> tuple[Row, ...]:
@@ -74,10 +75,15 @@ def changing_rows(view: RoleView) -> tuple[Row, ...]:
     if layout.urgent is None:
         return ()
     offered = tuple(layout.urgent(view)[: layout.offered])
-    acts = layout.in_sight(view)[: layout.acts_offered] if layout.in_sight else ()
-    rows = _rows(view.rules, view.role, offered, tuple(acts))
+    rows = _rows(view.rules, view.role, offered, acts_in_sight(view))
     fixed = {row.verb for row in constant_rows(view.rules, view.role)}
     return tuple(row for row in rows if row.choices and row.verb not in fixed)
+
+
+def acts_in_sight(view: RoleView) -> tuple[TraceEntry, ...]:
+    """The acts that a flag can name; none where flags name agents alone."""
+    layout = layout_of(view.rules)
+    return tuple(layout.in_sight(view)[: layout.acts_offered]) if layout.in_sight else ()
 
 
 @lru_cache(maxsize=4096)

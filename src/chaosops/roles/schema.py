@@ -11,15 +11,30 @@ from chaosops.core.arguments import Argument
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layouts import layout_of
+from chaosops.roles.menu import acts_in_sight
+from chaosops.roles.view import RoleView
 
 Schema = Mapping[str, Any]
 
 
+def view_schema(view: RoleView, message_chars: int | None = None) -> Schema:
+    """The schema of one turn: a flag can cite the acts in sight alone."""
+    cites = layout_of(view.rules).in_sight is not None
+    acts = tuple(act.id for act in acts_in_sight(view)) if cites else None
+    return action_schema(view.rules, view.role, message_chars, acts)
+
+
 @lru_cache(maxsize=1024)
-def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None) -> Schema:
+def action_schema(
+    rules: Rulebook,
+    role: Role,
+    message_chars: int | None = None,
+    acts: tuple[int, ...] | None = None,
+) -> Schema:
     """One flat object for all actions of a role, in the part of JSON Schema that every server
     with structured output knows: all fields are required, those without a use are null. Only
-    ``message_chars``, the longest free text, goes beyond it."""
+    ``message_chars``, the longest free text, goes beyond it. ``acts`` are the numbers that
+    ``evidence`` can have; None allows all."""
     verbs = rules.verbs[role]
     fields: dict[str, list[Argument]] = {}
     for verb in verbs:
@@ -32,6 +47,8 @@ def action_schema(rules: Rulebook, role: Role, message_chars: int | None = None)
         if first.names == "entry" and not layout_of(rules).numbers_entries:
             continue  # the prompt shows no numbers of entries
         properties[name] = {"type": [first.type, "null"]}
+        if first.names == "entry" and acts is not None:
+            properties[name]["enum"] = [*acts, None]
         if first.names == "text" and message_chars is not None:
             properties[name]["maxLength"] = message_chars
         elif first.listed_in or first.values:

@@ -16,6 +16,7 @@ from chaosops.core.telemetry import Message, ServiceReading
 from chaosops.core.vocabulary import Health, Role
 from chaosops.report.frames import FlagMoment, Frame
 from chaosops.report.transcript import count, mistake_words, outcome_words, rogue_words
+from chaosops.terminal.documents import document_lines, finding_lines
 
 _HEALTH = {
     Health.HEALTHY: ("green", "● healthy"),
@@ -42,11 +43,21 @@ class Room(NamedTuple):
     trace: int
     chat: int
     compact: bool = False
+    documents: int = 0
+    looks: int = 0
 
     @classmethod
-    def for_height(cls, height: int, services: int = 4) -> Room:
+    def for_height(cls, height: int, services: int = 4, *, documents: bool = False) -> Room:
         rows = _FRAME_ROWS + min(services, SERVICE_ROWS)
-        for room in (cls(3, 7, 7, 7), cls(2, 5, 5, 5), cls(2, 3, 4, 3)):
+        rooms = [cls(3, 7, 7, 7), cls(2, 5, 5, 5), cls(2, 3, 4, 3)]
+        if documents:
+            rows += 2  # titles
+            rooms = [
+                cls(3, 4, 7, 6, documents=10, looks=4),
+                cls(2, 2, 5, 4, documents=6, looks=3),
+                cls(1, 1, 3, 3, documents=3, looks=1),
+            ]
+        for room in rooms:
             if rows + sum(room) < height:
                 return room
         return cls(1, 1, 2, 2, compact=True)
@@ -78,6 +89,11 @@ def _draw(frame: Frame, room: Room) -> RenderableType:
         _section("fleet trace (Oversight only)", _trace(frame), room.trace),
         _section("chat and actions", map(_chat_line, frame.chat), room.chat),
     ]
+    if room.documents:
+        looks = [line for found in frame.findings for line in finding_lines(found)]
+        lists.append(_section("audits and inspections", looks, room.looks))
+        documents = document_lines(frame)[: room.documents]
+        lists.append(_section("documents that concern this", documents, room.documents))
     if room.compact:
         parts = [_headline(frame), _services(frame, None), *lists, _rewards(frame)]
     else:
@@ -162,14 +178,15 @@ def _logs(frame: Frame) -> list[Text]:
 
 
 def _trace(frame: Frame) -> list[Text]:
+    """The latest acts; in a company with documents, those on the services in trouble."""
     flagged = {flag.agent: "bold green" if flag.caught else "bold red" for flag in frame.flags}
     return [
         Text.assemble(
-            f"{e.step:+3d} ",
+            f"#{e.id} {e.step:+3d} " if frame.relevant.acts else f"{e.step:+3d} ",
             (e.agent, flagged.get(e.agent, "magenta")),
             f" {e.action} {e.target}: {e.before} → {e.after} ({e.reason})",
         )
-        for e in frame.trace
+        for e in frame.relevant.acts or frame.trace
     ]
 
 
@@ -227,7 +244,13 @@ def _flag_card(flag: FlagMoment) -> RenderableType:
     else:
         style, verdict = "bold white on red", "no agent has this name: nobody is accused"
     return Panel(
-        Text(f"OVERSIGHT FLAGS {flag.agent.upper()}\n{verdict}", style=style, justify="center"),
+        Text(
+            f"OVERSIGHT FLAGS {flag.agent.upper()}\n{verdict}{flag.act and f' ({flag.act})'}",
+            style=style,
+            justify="center",
+            overflow="ellipsis",
+            no_wrap=True,
+        ),
         box=box.HEAVY,
         style=style,
         height=4,

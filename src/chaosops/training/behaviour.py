@@ -4,11 +4,12 @@ and messages that are wrong."""
 
 from __future__ import annotations
 
-from chaosops.core.actions import Action, Audit, IdentifyRootCause, Inspect, Noop
+from chaosops.core.actions import Action, Audit, IdentifyRootCause, Inspect, Noop, Remedy
 from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis
+from chaosops.policies.scripted.arena import heuristic
 from chaosops.policies.scripted.arena1.runbook import RUNBOOK
 from chaosops.roles.menu import menu
 from chaosops.roles.view import RoleView
@@ -58,7 +59,15 @@ class Behaviour:
         named = diagnosis(view)
         if view.role is Role.SRE and named is None:
             return self._dice.pick([a for a in choices if isinstance(a, IdentifyRootCause)])
-        if view.role is Role.DEV and named in RUNBOOK and self._dice.unit() < _BELIEVES:
-            remedies = [a for a in choices if isinstance(a, RUNBOOK[named].remedy)]
-            return remedies[0] if remedies else None
+        is_known = named in (view.rules.causes if view.rules.runbook else RUNBOOK)
+        if view.role is Role.DEV and is_known and self._dice.unit() < _BELIEVES:
+            return _remedy(view, str(named), choices)
         return None
+
+
+def _remedy(view: RoleView, named: str, choices: list[Action]) -> Action | None:
+    """What repairs a cause that was named: by the company's own runbook, if it has one."""
+    if view.rules.runbook:
+        action = heuristic.dev(view)
+        return action if isinstance(action, Remedy) else None
+    return next((a for a in choices if isinstance(a, RUNBOOK[named].remedy)), None)

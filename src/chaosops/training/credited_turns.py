@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, Audit, IdentifyRootCause, Talk
+from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Talk
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.scenario import Scenario
@@ -63,7 +63,7 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     seed = seed_of(recipe.first_seed, index)
     if dice.unit() < recipe.classic_share:
         return make_scenario(dice.pick(load_pack(DEFAULT_PACK).drawn), tier=tier, seed=seed)
-    return make_scenario(split=recipe.split, tier=tier, seed=seed)
+    return make_scenario(pack=recipe.pack, split=recipe.split, tier=tier, seed=seed)
 
 
 def turn_envs(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
@@ -96,10 +96,7 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
 def _credited(env: Env, recipe: Recipe) -> CreditedTurn | None:
     """None if all actions have the same return: then there is nothing to learn."""
     choices = menu(env.view)
-    if recipe.continuation == "none":
-        returns = {label: act(env, action).episode.reward for label, action in choices.items()}
-    else:
-        returns = counterfactual_returns(env, choices)
+    returns = counterfactual_returns(env, choices, plays_on=recipe.continuation != "none")
     follow_ups = _follow_ups(env, choices) if recipe.continuation == "lookahead" else {}
     later = [follow_up.turn.returns for follow_up in follow_ups.values() if follow_up.turn]
     if all(len(set(each.values())) == 1 for each in (returns, *later)):
@@ -107,20 +104,30 @@ def _credited(env: Env, recipe: Recipe) -> CreditedTurn | None:
     return _turn(env, returns, follow_ups)
 
 
-def counterfactual_returns(env: Env, choices: Mapping[str, Action]) -> dict[str, float]:
-    """Label -> the counterfactual return of its action, with the oracle as continuation.
-
-    Messages change only the chat, which the oracle ignores. So one is played for all of them.
-    """
+def counterfactual_returns(
+    env: Env, choices: Mapping[str, Action], *, plays_on: bool = True
+) -> dict[str, float]:
+    """Label -> the counterfactual return of its action, with the oracle as continuation. If the
+    oracle does not play on, it is the reward of the step. Actions of equal effect are played
+    once."""
     played: dict[object, float] = {}
     returns = {}
     for label, action in choices.items():
-        is_message = isinstance(action, Talk) and not isinstance(action, IdentifyRootCause)
-        kind = Talk if is_message else action
-        if kind not in played:
-            played[kind] = play_on(act(env, action)).episode.reward
-        returns[label] = played[kind]
+        effect = _effect(env, action)
+        if effect not in played:
+            rollout = act(env, action)
+            played[effect] = (play_on(rollout) if plays_on else rollout).episode.reward
+        returns[label] = played[effect]
     return returns
+
+
+def _effect(env: Env, action: Action) -> object:
+    """Equal for actions with the same effect on every reward. Messages, and causes that are wrong,
+    change only the chat, which the oracle ignores. A flag is judged by its agent."""
+    if isinstance(action, FlagRogue):
+        return FlagRogue(action.target)
+    is_right = isinstance(action, IdentifyRootCause) and action.failure_type == env.cause
+    return Talk if isinstance(action, Talk) and not is_right else action
 
 
 def act(env: Env, action: Action) -> Rollout:
@@ -151,25 +158,26 @@ def _follow_ups(env: Env, choices: Mapping[str, Action]) -> dict[str, FollowUp]:
     finds_out_alone = env.view.rules.may(Role.DEV, "identify_root_cause")
     if env.role is not Role.SRE or finds_out_alone:
         return {}
-    follow_ups = {}
-    returns: Mapping[str, float] | None = None
-    for label, action in choices.items():
-        follow_ups[label] = found = _follow_up(env, action, Role.DEV, returns)
-        if found.turn:
-            # A message changes what the Developer reads, not the return of any repair.
-            returns = found.turn.returns
-    return follow_ups
+    # A message changes what the Developer reads, not the return of any repair.
+    known: dict[Action, float] = {}
+    return {label: _follow_up(env, a, Role.DEV, known) for label, a in choices.items()}
 
 
 def _follow_up(
-    env: Env, action: Action, reader: Role, returns: Mapping[str, float] | None = None
+    env: Env, action: Action, reader: Role, known: dict[Action, float] | None = None
 ) -> FollowUp:
+    """``known``: returns of the reader's actions, computed after another action."""
     rollout = play_on(act(env, action), until=reader)
     first, *others = (turn.score.total for turn in rollout.episode.turns)
     reward = first + sum(others)
     if rollout.env.over:
         return FollowUp(reward, None)
-    returns = returns or counterfactual_returns(rollout.env, menu(rollout.env.view))
+    known = {} if known is None else known
+    choices = menu(rollout.env.view)
+    new = {label: a for label, a in choices.items() if a not in known}
+    found = counterfactual_returns(rollout.env, new)
+    known.update((choices[label], value) for label, value in found.items())
+    returns = {label: known[a] for label, a in choices.items()}
     return FollowUp(reward, _turn(rollout.env, returns, {}))
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
@@ -18,12 +18,13 @@ from chaosops.core.files import write_bytes, write_text
 from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
+from chaosops.roles.menu import LABELS, LETTERS
 from chaosops.training.encoder import Encoder, passes
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
+from chaosops.training.run_folder import note_packs
 
 _PASS_TOKENS = 200_000
-LABELS = tuple(ascii_uppercase + ascii_lowercase)
 PROJECTIONS = {
     "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
     "mlp": ("gate_proj", "up_proj", "down_proj"),
@@ -32,16 +33,25 @@ PROJECTIONS = {
 
 def column_of(label: str) -> int:
     """
-    >>> column_of("A"), column_of("z")
-    (0, 51)
+    >>> column_of("A"), column_of("z"), column_of("ab")
+    (0, 51, 52)
     """
     try:
-        return LABELS.index(label)
-    except ValueError:
+        return _COLUMNS[label]
+    except KeyError:
         raise BadInput(
-            f"label {label!r} of a menu is not one letter: training knows menus of at most "
+            f"label {label!r} of a menu is not known here: training knows menus of at most "
             f"{len(LABELS)} actions"
         ) from None
+
+
+_COLUMNS = {label: column for column, label in enumerate(LABELS)}
+
+
+def width_of(labels: Iterable[str]) -> int:
+    """The columns of a table that has room for these labels: the letters, or all labels. So menus
+    of letters are computed as if there were no other labels."""
+    return len(LETTERS) if all(map(LETTERS.__contains__, labels)) else len(LABELS)
 
 
 def require_torch() -> Any:
@@ -69,8 +79,8 @@ class Learner:
         self.model = model.to(self.device)
         torch.manual_seed(recipe.seed)
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
-        letters = [self.encode.label(label) for label in LABELS]
-        self._letters = torch.tensor(letters, device=self.device)
+        self._tokens = cache(self._tokens_of)
+        self._tokens(len(LETTERS))
         self.optimizer = torch.optim.AdamW(self.params.values(), lr=0.0, weight_decay=0.0)
         if recipe.start:
             self.load_adapter(Path(recipe.start))
@@ -78,18 +88,23 @@ class Learner:
         if self.device.type == "cuda":
             _speed_up(torch, self.model, recipe.compile)
 
-    def logits(self, prompts: Sequence[Sequence[int]]) -> Any:
+    def _tokens_of(self, width: int) -> Any:
+        """The tokens of the first labels."""
+        tokens = [self.encode.label(label) for label in LABELS[:width]]
+        return self._torch.tensor(tokens, device=self.device)
+
+    def logits(self, prompts: Sequence[Sequence[int]], width: int = len(LETTERS)) -> Any:
         """One row of label logits per prompt."""
         torch = self._torch
-        width = max(map(len, prompts))
-        ids = torch.zeros(len(prompts), width, dtype=torch.long)
+        longest = max(map(len, prompts))
+        ids = torch.zeros(len(prompts), longest, dtype=torch.long)
         for row, prompt in enumerate(prompts):
             ids[row, : len(prompt)] = torch.tensor(prompt)
         # Padded on the right and causal: the last real token never sees the padding.
         hidden = self.model.model(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
         rows = torch.arange(len(prompts), device=self.device)
         last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=self.device)
-        head = self.model.lm_head.weight[self._letters]
+        head = self.model.lm_head.weight[self._tokens(width)]
         return (hidden[rows, last] @ head.T).float()
 
     def probabilities(
@@ -97,23 +112,24 @@ class Learner:
     ) -> list[list[float]]:
         """The probability of each label among those offered, a row for each prompt."""
         torch = self._torch
-        absent = torch.ones(len(prompts), len(LABELS), dtype=torch.bool)
+        width = width_of(label for labels in offered for label in labels)
+        absent = torch.ones(len(prompts), width, dtype=torch.bool)
         for row, labels in enumerate(offered):
             absent[row, [column_of(label) for label in labels]] = False
         rows: dict[int, list[float]] = {}
         for places in passes([len(prompt) for prompt in prompts], _PASS_TOKENS):
             with torch.inference_mode():
-                logits = self.logits([prompts[i] for i in places])
+                logits = self.logits([prompts[i] for i in places], width)
                 logits = logits.masked_fill(absent[places].to(self.device), float("-inf"))
             rows.update(zip(places, torch.softmax(logits, dim=1).tolist(), strict=True))
         return [rows[i] for i in range(len(prompts))]
 
-    def start_logits(self, prompts: Sequence[Sequence[int]]) -> Any:
+    def start_logits(self, prompts: Sequence[Sequence[int]], width: int = len(LETTERS)) -> Any:
         """The logits at the start of the run."""
         now = self._copy()
         with self._torch.no_grad():
             self._put(self._start)
-            found = self.logits(prompts)
+            found = self.logits(prompts, width)
         self._put(now)
         return found
 
@@ -175,6 +191,7 @@ class Learner:
         if commit := getattr(self.model.config, "_commit_hash", None):
             config["revision"] = commit
         write_text(folder / "adapter_config.json", json.dumps(config, indent=1) + "\n")
+        note_packs(self.recipe, folder)
 
     def load_adapter(self, folder: Path) -> None:
         from safetensors.torch import load_file

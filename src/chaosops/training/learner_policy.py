@@ -9,7 +9,7 @@ from typing import Any
 from chaosops.core.actions import FlagRogue
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
-from chaosops.policies.chat import with_accusations
+from chaosops.policies.chat import suspicion_of
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
@@ -38,12 +38,8 @@ class LearnerPolicy:
         probabilities = {label: row[column_of(label)] for label in choices}
         suspicion = None
         if request.view.role is Role.OVERSIGHT:
-            now = {
-                action.target: probabilities[label]
-                for label, action in choices.items()
-                if isinstance(action, FlagRogue)
-            }
-            suspicion = with_accusations(request.view, now)
+            told = ((action, probabilities[label]) for label, action in choices.items())
+            suspicion = suspicion_of(request.view, told)
         action = choices[max(probabilities, key=probabilities.__getitem__)]
         if isinstance(action, FlagRogue) and suspicion is not None:
             action = replace(action, confidence=suspicion[action.target])

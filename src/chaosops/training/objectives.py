@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from chaosops.training.credited_turns import CreditedTurn
-from chaosops.training.learner import LABELS, column_of
+from chaosops.training.learner import column_of, width_of
 from chaosops.training.recipe import Recipe
 
 _LARGEST_ADVANTAGE = 3.0  # in temperatures: one very bad action must not dominate
@@ -30,7 +30,8 @@ class BatchLoss(NamedTuple):
 def returns_table(torch: Any, turns: Sequence[CreditedTurn], idle_bonus: float, device: Any) -> Any:
     """A row for each turn, a column for each label. Labels that the menu lacks have minus
     infinity. The first label is always noop."""
-    rows = [[-math.inf] * len(LABELS) for _ in turns]
+    width = width_of(label for turn in turns for label in turn.returns)
+    rows = [[-math.inf] * width for _ in turns]
     for row, turn in zip(rows, turns, strict=True):
         for label, value in turn.returns.items():
             row[column_of(label)] = value

@@ -8,7 +8,13 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.packs import read_tier, require_trainable
+from chaosops.packs import (
+    DEFAULT_PACK,
+    GENERATED_PACK,
+    load_pack,
+    read_tier,
+    require_trainable,
+)
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.training.recipe_fields import above, choice, number, require_allowed, switch
 from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_apart
@@ -55,6 +61,7 @@ class Recipe:
     curriculum: str = "easy:1,medium:1,hard:2"
     shuffle_tiers: bool = True  # draw tiers by their share; false: one after the other
     classic_share: float = number(0.1, 0, 1)
+    pack: str = GENERATED_PACK  # of all other episodes
     split: str = "train"
     first_seed: int = number(5_000, LEAST_FIRST_SEED, 10**12)
     role_shares: str = "sre:0.15,oversight:1.0,dev:0.25,manager:0.05"
@@ -90,7 +97,7 @@ class Recipe:
         read_curriculum(self.curriculum)
         read_role_shares(self.role_shares)
         read_schedule(self.rogue_bonus_multiplier)
-        require_trainable(self.split)
+        require_trainable(self.split, self.pack)
         require_apart(self.first_seed, self.most_episodes)
         self._require_used()
 
@@ -104,6 +111,12 @@ class Recipe:
         if self.episodes:
             windows = min(windows, -(-self.episodes // self.window))
         return (windows + 1) * self.window
+
+    @property
+    def packs(self) -> dict[str, str]:
+        """The packs of its episodes, and their versions."""
+        shares = {self.pack: 1 - self.classic_share, DEFAULT_PACK: self.classic_share}
+        return {name: load_pack(name).version for name, share in shares.items() if share > 0}
 
     def _require_used(self) -> None:
         """Refuse a value that has no effect with this method."""

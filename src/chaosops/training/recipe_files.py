@@ -18,6 +18,9 @@ _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true o
 # Keys of older recipes. ``partners`` mattered with finish = "policy" only.
 _RENAMED = {"finish": "continuation"}
 _WITHOUT_EFFECT = ("partners",)
+# A run records every value. One that recorded these and no pack was a run on the first version.
+_RECORDED = {"name", "split", "first_seed", "track"}
+_FIRST_VERSION = "arena1"
 
 
 def shipped_recipes() -> dict[str, str]:
@@ -70,6 +73,9 @@ def _current(values: Mapping[str, Any], note: Callable[[str], None]) -> dict[str
         if key in _RENAMED:
             note(f"recipe: {key} is now called {_RENAMED[key]}")
         current[_RENAMED.get(key, key)] = value
+    if current.keys() >= _RECORDED and "pack" not in current:
+        note(f"recipe: recorded without a pack, by a run on pack {_FIRST_VERSION}")
+        current["pack"] = _FIRST_VERSION
     return current
 
 

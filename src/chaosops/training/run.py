@@ -89,9 +89,10 @@ def _learn(
 ) -> dict[str, Any]:
     prompts = [turn.prompt for turn in batch]
     returns = returns_table(torch, batch, recipe.idle_bonus, learner.device)
-    start = learner.start_logits(prompts) if recipe.kl else None
+    width = returns.shape[1]
+    start = learner.start_logits(prompts, width) if recipe.kl else None
     draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
-    logits = learner.logits(prompts)
+    logits = learner.logits(prompts, width)
     found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
     rate = _learning_rate(recipe, position)
     norm = learner.update(found.loss, rate, group)

@@ -9,6 +9,7 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.inputs import read_object, read_text
+from chaosops.policies.llm.trained_on import read_trained_on, write_trained_on
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import load_recipe
@@ -41,6 +42,12 @@ def enter_folder(
         for left in (METRICS, START):
             (folder / left).unlink(missing_ok=True)
         write_text(folder / PROCESSES, json.dumps({"processes": group.size}) + "\n")
+
+
+def note_packs(recipe: Recipe, adapter: Path) -> None:
+    """Write down what the adapter was trained on, with what it was trained on before."""
+    before = read_trained_on(Path(recipe.start)) if recipe.start else None
+    write_trained_on(adapter, {**(before or {}), **recipe.packs})
 
 
 def _require_as_many(path: Path, group: ProcessGroup) -> None:

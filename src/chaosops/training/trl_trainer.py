@@ -21,6 +21,7 @@ from chaosops.training.learner import hub_name
 from chaosops.training.live_model import START, encode
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
+from chaosops.training.run_folder import note_packs
 from chaosops.training.single_turns import Prompt
 from chaosops.training.trl_rewards import rewards_of
 
@@ -194,3 +195,4 @@ def save_adapter(recipe: Recipe, trainer: Any, folder: Path) -> None:
     config.target_modules = sorted(config.target_modules)
     # save_embedding_layers=False: do not ask the hub whether the vocabulary has grown.
     model.save_pretrained(str(folder), selected_adapters=["default"], save_embedding_layers=False)
+    note_packs(recipe, folder)

@@ -35,7 +35,8 @@ def validation_scenarios(recipe: Recipe) -> list[Scenario]:
     if recipe.method == "trl" and recipe.classic_share == 1:
         seeds = min(seeds, _CLASSIC_SEEDS)
         return scenarios("published", tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
-    return scenarios(split=recipe.split, tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
+    pack, split = recipe.pack, recipe.split
+    return scenarios(pack=pack, split=split, tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
 
 
 def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:

@@ -23,6 +23,7 @@ from chaosops.packs import (
     make_scenario,
     splits,
 )
+from chaosops.policies.registry import default_policies, registered
 from chaosops.report.wording import Wordings, meant_action
 from chaosops.roles.parse import parse_object
 from chaosops.roles.view import RoleView
@@ -140,6 +141,7 @@ def catalogue() -> dict[str, Any]:
                 "scenarios": [MYSTERY, *pack.failures()] if not pack.splits else [],
                 "wordings": dict(pack.wordings),
                 "splits": list(pack.splits),
+                "defaults": {"split": pack.default_split, "right": _shown_beside(pack)},
             }
             for pack in packs
         ],
@@ -152,7 +154,16 @@ def catalogue() -> dict[str, Any]:
 
 def _title(pack: Pack) -> str:
     later = later_version(pack.name)
-    return f"{pack.name} (first version of {later})" if later else pack.name
+    return f"{pack.name}: first version of {later}" if later else pack.name
+
+
+def _shown_beside(pack: Pack) -> str:
+    """The trained model where it can play: the adapter that ships was trained on the first versions
+    of the packs. Elsewhere the strongest script."""
+    if pack.version == "1":
+        return DEFAULTS["right"]
+    scripts = (name for name in default_policies(pack.name) if not registered()[name].sees_truth)
+    return list(scripts)[-1]
 
 
 def _word(query: Mapping[str, str], name: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from chaosops.core.decision import Decision
 from chaosops.core.errors import ChaosOpsError, UnknownName
+from chaosops.policies.llm.trained_on import trained_on
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.web.episode_pool import Unavailable, current_slot
@@ -117,6 +118,7 @@ class QueuedPolicy:
     def __init__(self, policy: Policy, thread: Executor) -> None:
         self.name = policy.name
         self.sees_truth = policy.sees_truth
+        self.trained_on = trained_on(policy)
         self.status = policy.status
         self._policy = policy
         self._thread = thread

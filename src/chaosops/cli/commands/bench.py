@@ -16,7 +16,10 @@ from chaosops.packs import DEFAULT_PACK, GENERATED_PACK
 def execute(
     *,
     pack: Annotated[
-        Pack, Parameter(show_default=f"{DEFAULT_PACK}; for a model {GENERATED_PACK}")
+        Pack,
+        Parameter(
+            show_default=f"{DEFAULT_PACK}; for a model {GENERATED_PACK}, or what it was trained on"
+        ),
     ] = None,
     policy: Annotated[str, Parameter(metavar="MODEL")] = "",
     episodes: Count = 16,
@@ -32,7 +35,7 @@ def execute(
         seconds: time for each measurement
     """
     if policy:
-        figures = bench_model(policy, pack or GENERATED_PACK, episodes, steps)
+        figures = bench_model(policy, pack, episodes, steps)
     else:
         figures = bench(seconds, pack or DEFAULT_PACK)
     shown = {

@@ -22,6 +22,7 @@ from chaosops.evaluation.secret import read_secret, version_of
 from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.packs import read_tier
 from chaosops.policies.registry import load_policy
+from chaosops.rollout import Team
 
 
 def open(
@@ -64,8 +65,10 @@ def open(
         token_sha256=submission.token_digest(token),
         version=version_of(split or "test"),
     )
-    plan.scenarios(secret)
-    if load_policy(partners).sees_truth:
+    (pack,) = {scenario.pack for scenario in plan.scenarios(secret)}
+    team = Team.of(load_policy(partners))
+    team.require_trained_on(pack)
+    if team.policies[Role.SRE].sees_truth:
         raise BadInput(f"{partners} knows the truth and would reveal it; choose other partners")
     place = submission.write_submission(open_folder(results, "--results"), plan)
     episodes = len(plan.tiers) * seeds

@@ -20,6 +20,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, same_file
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import locked
+from chaosops.packs import DEFAULT_PACK
 from chaosops.policies.llm.spec import require_hub_name, split_revision
 from chaosops.policies.llm.weights import embedded_dense, require_local
 from chaosops.report import figures
@@ -80,7 +81,8 @@ def execute(
         paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
     print("written: " + ", ".join(str(path) for path in paths))
     style = loaded.reply_format if loaded.method == "trl" else "menu"
-    print(f"play it: chaosops run --policy {loaded.base}+adapter={adapter}+format={style}")
+    pack = "" if DEFAULT_PACK in loaded.packs else f" --pack {loaded.pack}"
+    print(f"play it: chaosops run --policy {loaded.base}+adapter={adapter}+format={style}{pack}")
 
 
 def _train(recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: int) -> Path:

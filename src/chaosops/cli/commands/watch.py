@@ -18,6 +18,7 @@ from chaosops.report.frames import Frame, frame_of
 from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Rollout, load_team, watch
 from chaosops.terminal.screen import Room, draw
+from chaosops.wire.ending import explanation
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,17 +55,28 @@ def show(
     else:  # too narrow for two episodes side by side
         for rollout in rollouts:
             _animate(console, [rollout], delay)
+    if console.is_terminal and not plain:
+        _explain(console, rollouts)
     return [rollout.episode for rollout in rollouts]
 
 
 def _animate(console: Console, rollouts: Sequence[Rollout], delay: float) -> None:
-    services = len(rollouts[0].env.world.public.rules.services)
-    room = Room.for_height(console.height, services)
+    rules = rollouts[0].env.world.public.rules
+    room = Room.for_height(console.height, len(rules.services), documents=bool(rules.runbook))
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         for frames in film(rollouts):
             live.update(draw(frames, room), refresh=True)
             flags = [frame.flag_now for frame in frames if frame.outcome is None]
             time.sleep(delay * (_FLAG_HOLD if any(flags) else 1))
+
+
+def _explain(console: Console, rollouts: Sequence[Rollout]) -> None:
+    """The end in sentences, which a frame has no room for."""
+    for rollout in rollouts:
+        for sentence in explanation(rollout.episode):
+            console.print(sentence, markup=False, highlight=False)
+        if rollout is not rollouts[-1]:
+            console.print()
 
 
 def film(rollouts: Sequence[Rollout]) -> Iterator[list[Frame]]:

@@ -1,4 +1,4 @@
-"""Faults that a user brings along in a TOML file. docs/arena.md describes the format."""
+"""Faults that a user brings along in a TOML file. docs/arena_adding.md describes the format."""
 
 from __future__ import annotations
 

@@ -2,30 +2,33 @@
 
 Suspicion is computed from the model's answer:
 
-- menu: the probabilities of the flags' labels among all labels in the server's ``top_logprobs``.
-  A flag that is not among them counts as 0.
-- json, a server without logprobs, and a menu with labels of several letters: a flag's own
+- menu: the probabilities of the flags' labels among all labels in the server's ``top_logprobs``,
+  added up for each agent. A flag that is not among them counts as 0.
+- json, a server without logprobs, and a menu whose labels are not one token each: a flag's own
   confidence (1 if it names none) and 0 for the other agents. A turn without a flag has none.
+
+The server does not tell its tokens. Labels of two letters are taken for one token each if the
+first token of the reply is its whole label and such a label is among the likeliest first tokens.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
-from chaosops.policies.chat import with_accusations
+from chaosops.policies.chat import suspicion_of
 from chaosops.policies.llm.answers import Answer, first_words
-from chaosops.policies.llm.formats import filled_in, load_format
+from chaosops.policies.llm.formats import filled_in, label_of, load_format
 from chaosops.policies.llm.http_chat import ChatClient, EndpointDown, EndpointRefused, tell
 from chaosops.policies.llm.spec import ModelSpec, read_price
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.parse import MAX_REPLY_CHARS
-from chaosops.roles.schema import Schema, action_schema
+from chaosops.roles.schema import Schema, action_schema, view_schema
 from chaosops.roles.view import RoleView
 
 ATTEMPTS = 2  # in the second, the model is shown the error in its first reply
@@ -189,10 +192,9 @@ class EndpointPolicy:
     def _wishes(self, view: RoleView) -> tuple[str, list[dict[str, Any]]]:
         """Features that a server may not have, the best first, then none."""
         if self._format.name == "json":
-            forms = [action_schema(view.rules, view.role, chars) for chars in (MESSAGE_CHARS, None)]
+            forms = [view_schema(view, chars) for chars in (MESSAGE_CHARS, None)]
             return "json_schema", [*map(_response_format, forms), {}]
-        # The first token of a longer label could begin several labels.
-        if view.role is Role.OVERSIGHT and all(len(it) == 1 for it in self._format.replies(view)):
+        if view.role is Role.OVERSIGHT:
             return "logprobs", [{"logprobs": True, "top_logprobs": TOP_LOGPROBS}, {}]
         return "", [{}]
 
@@ -219,11 +221,15 @@ class EndpointPolicy:
         agents = view.rules.agents
         if self._format.name == "menu" and granted:
             first = first_words(answer.logprobs)
-            self._wishes_met.add("kept" if first else "ignored")
+            replies = self._format.replies(view)
             # A first word that is not a label ("I think ...") says nothing about labels.
-            if first and not isinstance(action, Unreadable):
-                weighed = _weigh_flags(first, self._format.replies(view))
-                return weighed and with_accusations(view, weighed)
+            is_label = bool(first) and not isinstance(action, Unreadable)
+            if is_label and not _has_whole_labels(first, answer.text, replies):
+                self._wishes_met.add("splits labels in")
+            else:
+                self._wishes_met.add("kept" if first else "ignored")
+                if is_label:
+                    return _weigh_flags(view, first, replies)
         if isinstance(action, FlagRogue) and action.target in agents:
             return dict.fromkeys(agents, 0.0) | {action.target: action.confidence}
         return None
@@ -256,15 +262,17 @@ def _with_correction(chat: Chat, reply: str, problem: Unreadable) -> Chat:
     )
 
 
+def _has_whole_labels(first: Mapping[str, float], reply: str, labels: Iterable[str]) -> bool:
+    """Whether the first tokens are whole labels. Otherwise one could begin several of them."""
+    longer = [label for label in labels if len(label) > 1]
+    return not longer or (label_of(reply) in first and any(label in first for label in longer))
+
+
 def _weigh_flags(
-    first: Mapping[str, float], replies: Mapping[str, Action]
+    view: RoleView, first: Mapping[str, float], replies: Mapping[str, Action]
 ) -> dict[str, float] | None:
     total = sum(weight for word, weight in first.items() if word in replies)
     if not total > 0:
         return None
-    # Further digits are rounding noise.
-    return {
-        action.target: round(first.get(label, 0.0) / total, 6)
-        for label, action in replies.items()
-        if isinstance(action, FlagRogue)
-    }
+    weighed = ((action, first.get(label, 0.0) / total) for label, action in replies.items())
+    return suspicion_of(view, weighed)

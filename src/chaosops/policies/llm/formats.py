@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from chaosops.core.actions import VERBS, Action, Unreadable, to_wire
+from chaosops.core.actions import VERBS, Action, FlagRogue, Unreadable, to_wire
 from chaosops.core.decision import Chat
 from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
-from chaosops.roles.menu import menu
+from chaosops.roles.menu import acts_in_sight, menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.prompt import Style, render
 from chaosops.roles.schema import Schema
@@ -43,7 +43,8 @@ class JsonFormat(Format):
     name = "json"
 
     def replies(self, view: RoleView) -> Mapping[str, Action]:
-        return _json_replies(view.rules, view.role)
+        flags = tuple(FlagRogue(act.agent, evidence=act.id) for act in acts_in_sight(view))
+        return _json_replies(view.rules, view.role, flags)
 
     def opening(self, view: RoleView) -> str | None:
         may_talk = view.rules.may(view.role, "communicate")
@@ -63,7 +64,7 @@ class MenuFormat(Format):
         choices = menu(view)
         if len(reply) > MAX_REPLY_CHARS:
             return Unreadable("too_long", f"write at most {MAX_REPLY_CHARS} characters")
-        label = reply.strip().rstrip(".:)")
+        label = label_of(reply)
         if label in choices:
             return choices[label]
         return Unreadable("unknown_label", f"write one of {', '.join(choices)} and nothing else")
@@ -78,19 +79,34 @@ def load_format(name: str) -> Format:
     return FORMATS[name]
 
 
+def label_of(reply: str) -> str:
+    """
+    >>> label_of(" ab)")
+    'ab'
+    """
+    return reply.strip().rstrip(".:)")
+
+
 def json_text(wire: Mapping[str, Any]) -> str:
     """Compact, like the forms in the prompt."""
     return json.dumps(wire, separators=(",", ":"))
 
 
 @lru_cache(maxsize=1024)
-def _json_replies(rules: Rulebook, role: Role) -> Mapping[str, Action]:
-    """Without messages, which are written freely and not chosen."""
-    return {
-        json_text(to_wire(action)): action
-        for action in rules.legal_actions(role)
-        if action.verb != "communicate"
-    }
+def _json_replies(
+    rules: Rulebook, role: Role, flags: tuple[FlagRogue, ...]
+) -> Mapping[str, Action]:
+    """Without messages, which are written freely and not chosen. An agent with acts in sight is
+    flagged for one of them."""
+    named = {flag.target for flag in flags}
+    replies: dict[str, Action] = {}
+    for action in rules.legal_actions(role):
+        instead: list[Action] = [action]
+        if isinstance(action, FlagRogue) and action.target in named:
+            instead = [flag for flag in flags if flag.target == action.target]
+        if action.verb != "communicate":
+            replies |= {json_text(to_wire(each)): each for each in instead}
+    return replies
 
 
 def filled_in(reply: str, schema: Schema) -> str | None:

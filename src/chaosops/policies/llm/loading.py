@@ -14,6 +14,7 @@ from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Runtime
 from chaosops.policies.llm.spec import ModelSpec, read_spec, require_hub_name
 from chaosops.policies.llm.threads import thread_count
+from chaosops.policies.llm.trained_on import read_trained_on
 from chaosops.policies.llm.weights import (
     embedded_dense,
     embedded_gguf,
@@ -33,8 +34,9 @@ def load_model_policy(text: str) -> Policy:
 
         return EndpointPolicy(spec)
     reply_format = load_format(spec.options.get("format", "json"))
-    runtime = _runtime(spec)
-    return LocalModelPolicy(spec.text, runtime, reply_format, spec.number("temperature", 0.0))
+    trained_on = read_trained_on(_adapter(spec))
+    temperature = spec.number("temperature", 0.0)
+    return LocalModelPolicy(spec.text, _runtime(spec), reply_format, temperature, trained_on)
 
 
 def _runtime(spec: ModelSpec) -> Runtime:

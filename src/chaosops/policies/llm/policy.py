@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
-from chaosops.policies.chat import with_accusations
+from chaosops.policies.chat import suspicion_of, with_accusations
 from chaosops.policies.llm.choosing import Path, Remembering, choose, probabilities
 from chaosops.policies.llm.formats import Format
 from chaosops.policies.llm.runtime import PromptTooLong, Runtime, Session
+from chaosops.policies.llm.trained_on import Packs, require_trained_on
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.view import RoleView
 
@@ -30,9 +31,15 @@ class LocalModelPolicy:
     sees_truth = False
 
     def __init__(
-        self, name: str, runtime: Runtime, reply_format: Format, temperature: float = 0.0
+        self,
+        name: str,
+        runtime: Runtime,
+        reply_format: Format,
+        temperature: float = 0.0,
+        trained_on: Packs | None = None,
     ) -> None:
         self.name = name
+        self.trained_on = trained_on
         self.runtime = runtime
         self._format = reply_format
         self._temperature = temperature
@@ -50,6 +57,9 @@ class LocalModelPolicy:
         }
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        for request in requests:
+            # A seat on a server learns the pack from the view alone.
+            require_trained_on(self.name, self.trained_on, request.view.rules.layout)
         chats = [self._format.messages(request.view) for request in requests]
         decisions: dict[int, Decision] = {}
         for places in _batches(chats, self.runtime.batch):
@@ -103,16 +113,13 @@ class LocalModelPolicy:
     ) -> dict[int, dict[str, float]]:
         """By row, the probability that the model flags each agent now, on Oversight's turns."""
         flags = {
-            row: {
-                i: a.target for i, a in enumerate(options[row].actions) if isinstance(a, FlagRogue)
-            }
+            row: {i: a for i, a in enumerate(options[row].actions) if isinstance(a, FlagRogue)}
             for row, view in enumerate(views)
             if view.role is Role.OVERSIGHT
         }
         found = probabilities(session, [option.paths for option in options], flags)
         return {
-            # Further digits are rounding noise.
-            row: with_accusations(views[row], {flags[row][i]: round(p, 6) for i, p in now.items()})
+            row: suspicion_of(views[row], ((flags[row][i], p) for i, p in now.items()))
             for row, now in found.items()
         }
 

@@ -137,9 +137,11 @@ function showAgain(choice, episode, moves) {
   byId("seat").hidden = true;
   show([episode], setup.titleOf(choice));
   player.toEnd();
+  const { right } = setup.packOf(choice.pack).defaults;
+  byId("compare").textContent = `Beside it: ${right}`;
   byId("compare").hidden = false;
   byId("compare").onclick = () => {
-    const both = { ...address, right: "trained" };
+    const both = { ...address, right };
     history.pushState(both, "", toAddress(both));
     start(both);
   };

@@ -23,10 +23,15 @@ export class Setup {
       partners: policies.filter((policy) => !policy.knows_truth).map((policy) => policy.name),
     };
     for (const [name, values] of Object.entries(options)) offer(byId(name), values);
-    for (const option of byId("pack").options) option.textContent = this.#pack(option.value).title;
+    for (const option of byId("pack").options) option.textContent = this.packOf(option.value).title;
     byId("right").append(h("option", { value: NOBODY }, "nobody: one team alone"));
     this.form.addEventListener("change", ({ target }) => {
       this.#offerIncidents();
+      if (target.name === "pack") {
+        const { split, right } = this.packOf(target.value).defaults;
+        Object.assign(this.form.elements.split, { value: split });
+        Object.assign(this.form.elements.right, { value: right });
+      }
       if (target.name === "mode")
         byId("scenario").value = defaultsOf(catalogue, target.value).scenario;
       this.#show();
@@ -63,25 +68,27 @@ export class Setup {
 
   /** Values that an address leaves out get their defaults. A split names its pack. */
   complete(asked) {
-    const { scenario, split, right, ...others } = defaultsOf(this.catalogue, asked.mode);
+    const defaults = defaultsOf(this.catalogue, asked.mode);
+    const { scenario, tier, seed, left, role, partners } = defaults;
     const home = this.catalogue.packs.find((known) => known.splits.includes(asked.split));
-    const pack = asked.pack ?? home?.name ?? others.pack;
+    const pack = asked.pack ?? home?.name ?? defaults.pack;
+    const { split, right } = this.packOf(pack)?.defaults ?? defaults;
     const incident = this.hasSplits(pack) ? { split } : { scenario };
     const beside = asked.moves ? {} : { right };
-    return { ...others, ...beside, ...incident, pack, ...asked };
+    return { tier, seed, left, role, partners, ...beside, ...incident, pack, ...asked };
   }
 
   hasSplits(pack) {
-    return this.#pack(pack)?.splits.length > 0;
+    return this.packOf(pack)?.splits.length > 0;
   }
 
   /** What people read: the name of a failure may name the rogue. */
   titleOf({ pack, scenario, split, tier, seed }) {
-    const words = this.#pack(pack)?.wordings[scenario] ?? scenario;
+    const words = this.packOf(pack)?.wordings[scenario] ?? scenario;
     return [pack, words, split, tier, `seed ${seed}`].filter(Boolean).join(" · ");
   }
 
-  #pack(name) {
+  packOf(name) {
     return this.catalogue.packs.find((known) => known.name === name);
   }
 
@@ -89,7 +96,7 @@ export class Setup {
    *  failure would give it away. */
   #offerIncidents() {
     const { mode, pack, scenario, split } = this.form.elements;
-    const { scenarios, splits, wordings } = this.#pack(pack.value) ?? this.catalogue.packs[0];
+    const { scenarios, splits, wordings } = this.packOf(pack.value) ?? this.catalogue.packs[0];
     offer(scenario, mode.value === "seat" ? scenarios.slice(0, 1) : scenarios, wordings);
     offer(split, splits);
   }

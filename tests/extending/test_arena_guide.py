@@ -1,0 +1,108 @@
+"""The changes that docs/arena_adding.md shows, made to a copy of the sources and played there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.extending.checkout import ROOT, Checkout
+
+GUIDE = (ROOT / "docs/arena_adding.md").read_text(encoding="utf-8")
+
+PLAYED = """
+from chaosops import Env, Team, load_policy, make_scenario, play
+from chaosops.packs.arena import PACK
+
+oracle = Team.of(load_policy("oracle"))
+
+def company(split, seed):
+    return PACK.incident(make_scenario(split=split, seed=seed))
+
+def solved(split, seeds=6):
+    episodes = [play(make_scenario(split=split, seed=seed), oracle) for seed in range(seeds)]
+    return all(episode.resolved and not episode.false_flags for episode in episodes)
+"""
+
+
+def apply(checkout: Checkout, title: str) -> set[str]:
+    """Make the changes of a section; the files that it touched."""
+    section = GUIDE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+    (diff,) = re.findall(r"^```diff\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    for part in re.split(r"^--- ", diff, flags=re.MULTILINE)[1:]:
+        path, *lines = part.splitlines()
+        old = [line[1:] for line in lines if line[:1] != "+"]
+        new = [line[1:] for line in lines if line[:1] != "-"]
+        checkout.edit(path, "\n".join(old) + "\n", "\n".join(new) + "\n")
+    return checkout.touched()
+
+
+@pytest.fixture
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    return Checkout(tmp_path_factory.mktemp("guide"))
+
+
+def test_a_fault_plays_in_split_extra_and_moves_nothing(checkout: Checkout) -> None:
+    shipped = PLAYED + "print([company('train', s).plot for s in range(3)], PACK.splits)"
+    before = checkout.python(shipped)
+    assert apply(checkout, "A fault") == {"packs/arena/mechanisms.py"}
+    assert checkout.python(shipped) == before[:-1] + ", 'extra')"
+    played = PLAYED + "print({company('extra', s).cause for s in range(6)}, solved('extra'))"
+    assert checkout.python(played) == "{'trace_flood'} True"
+    assert "trace_flood" in checkout.chaosops("arena", "show", "--split", "extra")
+
+
+def test_a_fleet_agent_plays_in_split_extra(checkout: Checkout) -> None:
+    assert apply(checkout, "A fleet agent") == {"packs/arena/agents.py"}
+    rogues = PLAYED + 'print("night_watch" in {company("extra", s).rogue for s in range(60)})'
+    assert checkout.python(rogues) == "True"
+    assert checkout.python(PLAYED + 'print(solved("extra"))') == "True"
+
+
+def test_a_clause_is_drawn_broken_and_kept(checkout: Checkout) -> None:
+    assert apply(checkout, "A clause") == {"packs/arena/charter.py", "packs/arena/wordings.py"}
+    assert checkout.python(PLAYED + """
+from chaosops.packs.arena.charter import Direction
+
+broken = []
+for seed in range(80):
+    incident = company("test", seed)
+    plot = incident.plot
+    for agent, clauses in zip(plot.fleet, plot.charter, strict=True):
+        for clause, text in zip(clauses, incident.clauses[agent], strict=True):
+            if isinstance(clause, Direction):
+                assert ("raise" if clause.up else "lower") in text
+                acts = [act for act in incident.decisive_acts if act.agent == agent]
+                broken += [agent == plot.rogue for act in acts if clause.broken_by(act, (), None)]
+print(True in broken, solved("test"), solved("ood_wording"))
+""") == "True True True"  # fmt: skip
+
+
+def test_a_wording_changes_the_words_of_its_group_alone(checkout: Checkout) -> None:
+    code = (
+        PLAYED
+        + """
+for split in ("test", "ood_wording"):
+    found = [company(split, seed) for seed in range(30)]
+    print(sum(len(repr(one.plot)) for one in found))
+    texts = str([one.clauses for one in found])
+    print("is the most" in texts)
+"""
+    )
+    before = checkout.python(code).split()
+    assert apply(checkout, "A wording") == {"packs/arena/wordings.py"}
+    after = checkout.python(code).split()
+    assert (before[0], before[2]) == (after[0], after[2])
+    assert (before[1], before[3], after[1], after[3]) == ("False", "False", "False", "True")
+
+
+def test_a_word_is_drawn(checkout: Checkout) -> None:
+    assert apply(checkout, "A word") == {"packs/arena/vocabulary.py"}
+    code = (
+        PLAYED
+        + """
+names = {kind.name for seed in range(20) for kind in company("ood_vocabulary", seed).plot.kinds}
+print(any(name.endswith("_tangle") for name in names), solved("ood_vocabulary"))
+"""
+    )
+    assert checkout.python(code) == "True True"
