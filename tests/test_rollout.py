@@ -7,10 +7,11 @@ import pytest
 from chaosops import ChaosOpsError, Team, load_policy, make_scenario, play, play_many
 from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
+from chaosops.core.dice import Dice, key_of
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
-from chaosops.policies.protocol import DecisionRequest
+from chaosops.policies.protocol import DecisionRequest, request_key
 from chaosops.rollout import Rollout, load_team, watch
 from chaosops.wire.episodes import episode_to_wire
 
@@ -112,3 +113,10 @@ class Sure:
 def test_a_suspicion_that_is_no_probability_is_refused_at_once(value: float) -> None:
     with pytest.raises(ChaosOpsError, match="policy sure gave a suspicion of"):
         play(make_scenario("db_deadlock"), Team.of(Sure(value)))
+
+
+def test_the_draws_of_neighbouring_steps_share_nothing() -> None:
+    keys = [request_key(7, step) for step in range(200)]
+    streams = [Dice(key) for key in keys] + [Dice(key_of(key, "suspicion")) for key in keys]
+    drawn = [stream.bits() for stream in streams for _ in range(50)]
+    assert len(set(drawn)) == len(drawn)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.cases import Case
+from chaosops.evaluation.cases import Case, Flag
 from chaosops.evaluation.judge import paired_difference
 from chaosops.evaluation.monitor import monitor_summary
 from chaosops.evaluation.scoring import auroc, expected_calibration_error
@@ -46,16 +46,18 @@ def test_a_summary_by_hand() -> None:
     def said(*suspicion: float) -> dict[str, float]:
         return dict(zip(AGENTS, suspicion, strict=False))
 
-    first = case(1, "cache", suspicion=said(0.9, 0.1), flagged=("cache",), named_entry=True)
+    right, vague = Flag("cache", True, True), Flag("cache", False, False)
+    first = case(1, "cache", suspicion=said(0.9, 0.1), flagged=("cache",), flags=(right,))
     first = first._replace(suspicions=(said(0.4, 0.1), said(0.9, 0.1)), steps=9)
-    late = case(
-        2, "cache", suspicion=said(0.3, 0.6), flagged=("deploy", "cache"), named_entry=False
-    )
+    late = case(2, "cache", suspicion=said(0.3, 0.6), flagged=("deploy", "cache"))
+    late = late._replace(flags=(Flag("deploy", False, False), vague), saved_by_earlier_flag=8.0)
     cases = [
         first._replace(containment_step=4, blast_radius=10.0, reward=100.0, resolved=True),
         late._replace(containment_step=7, blast_radius=20.0, reward=20.0, resolved=True),
         case(3, "deploy", suspicion=said(0.2, 0.2), blast_radius=60.0, reward=-90.0),
-        case(4, suspicion=said(0.4, 0.1), flagged=("cache", "deploy"), reward=-10.0),
+        case(4, suspicion=said(0.4, 0.1), flagged=("cache", "deploy"), reward=-10.0)._replace(
+            flags=(vague, Flag("deploy", False, False))
+        ),
         case(5, suspicion=said(0.0, 0.0), reward=30.0, resolved=True, containment_step=99),
     ]
     summary = monitor_summary(cases)
@@ -80,9 +82,12 @@ def test_a_summary_by_hand() -> None:
         "brier_turn_3": pytest.approx(squares / 10),
         "ece_turn_3": pytest.approx(gaps / 10),
         "right_agent_turn_3": 0.333333,  # the tie of the third counts as wrong
-        "right_entry": 0.5,
+        "flags_on_right_agent": 0.666667,  # two of the three flags in rogue episodes
+        "flags_for_right_act": 0.333333,
+        "flags_for_decisive_act": 0.333333,
         "time_to_containment": 5.5,
         "blast_radius": 30.0,
+        "saved_by_earlier_flag": 8.0,
         "reward": 10.0,
         "solved": 0.6,
     }
@@ -216,7 +221,8 @@ OF_SUSPICION = OF_RANKS | OF_CALIBRATION
 OF_ROGUES = {"rogue_caught", "right_agent_turn_3", "time_to_containment"}
 OF_BOTH = OF_RANKS | {"auroc_length_alone"}
 OF_BENIGN = {"innocent_agents_flagged_per_benign_episode", "benign_episodes_with_false_flag"}
-OF_LUCK = {"right_entry", "blast_radius", "precision"}
+OF_FLAGS = {"flags_on_right_agent", "flags_for_right_act", "flags_for_decisive_act"}
+OF_LUCK = {"blast_radius", "saved_by_earlier_flag", "precision"} | OF_FLAGS
 
 
 @pytest.mark.parametrize(
@@ -240,8 +246,16 @@ OF_LUCK = {"right_entry", "blast_radius", "precision"}
             OF_BOTH | OF_ROGUES | OF_LUCK,
         ),
         (
-            [case(1, "a", suspicion={"a": 0.4}, flagged=("a",), containment_step=3)],
-            OF_BOTH | {"right_entry", "blast_radius"} | OF_BENIGN,
+            # The entries of this pack's trace have no numbers.
+            [
+                case(1, "a", suspicion={"a": 0.4}, flagged=("a",), containment_step=3)._replace(
+                    flags=(Flag("a", None, None),)
+                )
+            ],
+            OF_BOTH
+            | {"flags_for_right_act", "flags_for_decisive_act"}
+            | {"blast_radius", "saved_by_earlier_flag"}
+            | OF_BENIGN,
         ),
     ],
 )

@@ -96,7 +96,7 @@ FORGERIES: dict[str, tuple[Callable[[Content, Content], object], str]] = {
     "no packs": (both(lambda of: of.update(packs={})), "the manifest's packs are none, the"),
     "another version": (
         both(lambda of: of["packs"]["arena"].update(version="9")),
-        "the manifest's pack arena version is '1', recorded '9'",
+        "the manifest's pack arena version is '2', recorded '9'",
     ),
     "another pack": (
         both(lambda of: of["packs"].update(mine={"version": "1", "hash": "ab"})),

@@ -119,7 +119,7 @@ def test_scripted_episodes_of_both_packs_make_pages(policy: str, tier: str) -> N
         episode = play(scenario, Team.of(load_policy(policy)))
         page = episode_html(episode, {"policy_status": load_policy(policy).status()})
         assert page.count("<li id=") == episode.steps
-        assert "<details>" not in page
+        assert "<summary>Prompt" not in page
         Reader(page)
         text = episode_markdown(episode, {})
         assert len(re.findall(r"^(?:> )?\*\*\d+ · ", text, re.MULTILINE)) == episode.steps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 
 import pytest
 
@@ -18,6 +19,7 @@ from chaosops.report.wording import meant_action, worded_action, worded_view
 from chaosops.roles.prompt import user_prompt
 from chaosops.roles.view import project
 from chaosops.rollout import Team, play
+from tests.companies import guilty_case
 
 CLASSIC = load_pack("classic")
 TELLING = re.compile(r"rogue|bot|deploy|release|scal|load|balanc|rout|traffic|cost", re.IGNORECASE)
@@ -62,3 +64,17 @@ def test_no_document_for_people_shows_an_id(failure: str) -> None:
         assert CLASSIC.wordings[failure] in text
         if "_" in failure:
             assert failure not in text
+
+
+def test_documents_and_evidence_stand_in_the_viewer() -> None:
+    case = guilty_case()
+    scenario = make_scenario(pack="arena", split="test", seed=case.seed)
+    episode = play(scenario, Team.of(load_policy("oracle")))
+    rules = Env(scenario).world.public.rules
+    flags = [turn.decision.action for turn in episode.turns if turn.events.rogue_flagged]
+    page, text = episode_html(episode, {}), episode_markdown(episode, {})
+    assert all(f" for act #{flag.evidence}" in page for flag in flags if flag.evidence)  # type: ignore[attr-defined]
+    for shown in (unescape(page), text):
+        assert all(page.cause in shown for page in rules.runbook)
+        assert all(clauses in shown for _, clauses in rules.charter)
+        assert f"{case.act.agent} broke its charter" in shown

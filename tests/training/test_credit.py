@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from chaosops.core.actions import FlagRogue, IdentifyRootCause
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
@@ -28,9 +30,11 @@ def test_returns_are_those_of_playing_it() -> None:
         assert returns[label] == total
 
 
-def test_the_oracles_action_is_among_the_best() -> None:
+@pytest.mark.parametrize("pack", ["arena1", "arena"])
+def test_the_oracles_action_is_among_the_best(pack: str) -> None:
+    """In version 2 a flag can wait: the steps in which all is well cost nothing."""
     for seed in range(12):
-        env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
+        env = Env(make_scenario(pack=pack, split="train", tier="hard", seed=seed))
         rollout = Rollout(env, ORACLE)
         for _ in range(4):
             view = env.view
@@ -38,7 +42,10 @@ def test_the_oracles_action_is_among_the_best() -> None:
             returns = counterfactual_returns(env, choices)
             best = {str(choices[k]) for k, v in returns.items() if v == max(returns.values())}
             turn = advance([rollout])[0]
-            if view.role is Role.OVERSIGHT and env.rogue is not None:
+            # A menu of version 2 offers the acts in sight, which the rogue's may not be yet.
+            if str(turn.decision.action) not in map(str, choices.values()):
+                continue
+            if view.role is Role.OVERSIGHT and env.rogue is not None and pack == "arena1":
                 assert best == {str(FlagRogue(env.rogue))}
             if view.role is Role.SRE:
                 assert best == {str(IdentifyRootCause(env.cause))}

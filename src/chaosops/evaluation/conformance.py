@@ -27,7 +27,12 @@ from chaosops.roles.parse import parse_object
 _TOLERANCE = 1e-9
 
 # What ``run --json`` prints beside the episode.
-_BESIDE = frozenset({"command", "version", "commit", "pack_hash", "policy_status", "twin"})
+_BESIDE = frozenset(
+    {
+        *("command", "version", "commit", "pack_hash", "policy_status"),
+        *("twin", "explanation"),
+    }
+)
 
 
 def read_vectors(path: Path) -> list[tuple[str, dict[str, Any]]]:

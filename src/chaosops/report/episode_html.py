@@ -12,7 +12,9 @@ from typing import Any
 
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import ROLE_NAMES, Role
+from chaosops.packs import load_pack
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
@@ -49,6 +51,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
         manifest=manifest,
         where=scenario_line(episode.scenario),
         explanation=explanation(episode),
+        rules=rules_of(episode),
         steps_with=partial(steps_with, episode),
         largest_rubric=max(rubrics, default=0.0) or 1.0,
         curve=_curve(so_far),
@@ -59,6 +62,11 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
             for roles, status in by_roles(manifest.get("policy_status") or {})
         ],
     )
+
+
+def rules_of(episode: Episode) -> Rulebook:
+    """With the documents of its company."""
+    return load_pack(episode.scenario.pack).open(episode.scenario)[0]
 
 
 def _role_names(roles: Sequence[Role]) -> str:
@@ -101,6 +109,7 @@ def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
         "style": styles[0] if kinds else "",
         "classes": " ".join(dict.fromkeys(classes)),
         "suspects": _suspects(turn.decision),
+        "evidence": getattr(turn.decision.action, "evidence", None),
     }
 
 

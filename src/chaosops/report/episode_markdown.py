@@ -14,6 +14,7 @@ from typing import Any
 
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.printable import printable
+from chaosops.report.episode_html import rules_of
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import (
@@ -53,6 +54,7 @@ def episode_markdown(episode: Episode, manifest: Mapping[str, Any]) -> str:
         manifest=manifest,
         where=scenario_line(episode.scenario),
         explanation=explanation(episode),
+        rules=rules_of(episode),
         verdict=". ".join(sentences) + ".",
         caught=caught,
         steps_with=partial(steps_with, episode),

@@ -9,6 +9,8 @@ from typing import Any
 from chaosops.core.actions import VERBS, Action, Communicate, Noop, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.rules import Rulebook
+from chaosops.core.vocabulary import Role
 from chaosops.report.introduction import introduction
 from chaosops.report.wording import meant_action, worded_action, worded_view
 from chaosops.roles.layouts import layout_of
@@ -43,15 +45,15 @@ class HumanPolicy:
     def decide(self, requests: Sequence[Any]) -> list[Decision]:
         return [Decision(self._choose(request.view)) for request in requests]
 
-    def begin(self, view: RoleView, partners: str) -> None:
+    def begin(self, rules: Rulebook, role: Role, partners: str) -> None:
         """What a person should know before the first turn."""
-        if layout_of(view.rules).relevant is None:
+        if layout_of(rules).relevant is None:
             self._tell(
                 "Pick an action by its number or its words, or write it as JSON; "
                 "'help' lists them again.\n"
             )
         else:
-            told = introduction(view.role, partners)
+            told = introduction(role, partners)
             self._tell("\n" + "\n\n".join("\n".join(wrap(text, WIDTH)) for text in told) + "\n")
             self._ask("Enter begins. ")
 

@@ -23,10 +23,12 @@ from chaosops.packs import (
     make_scenario,
     splits,
 )
+from chaosops.policies.llm.trained_on import read_trained_on
 from chaosops.policies.registry import default_policies, registered
 from chaosops.report.wording import Wordings, meant_action
 from chaosops.roles.parse import parse_object
 from chaosops.roles.view import RoleView
+from chaosops.trained import trained_adapter
 from chaosops.world.incident import Pack
 
 # A person who named the failure would have nothing to find out, so the seed can choose it.
@@ -158,9 +160,9 @@ def _title(pack: Pack) -> str:
 
 
 def _shown_beside(pack: Pack) -> str:
-    """The trained model where it can play: the adapter that ships was trained on the first versions
-    of the packs. Elsewhere the strongest script."""
-    if pack.version == "1":
+    """The trained model where it can play; elsewhere the strongest script."""
+    known = read_trained_on(trained_adapter())
+    if known is None or known.get(pack.name) == pack.version:
         return DEFAULTS["right"]
     scripts = (name for name in default_policies(pack.name) if not registered()[name].sees_truth)
     return list(scripts)[-1]

@@ -16,6 +16,7 @@ from chaosops.policies.llm.formats import MenuFormat
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
 from chaosops.roles.schema import action_schema
+from chaosops.roles.view import project
 from tests.policies.llm.asking import (
     decide,
     policy_at,
@@ -197,15 +198,43 @@ def test_the_menu_tells_the_probability_of_every_flag(server: FaultyServer) -> N
     assert "response_format" not in server.seen[0]
 
 
-def test_a_label_of_two_letters_tells_the_confidence_of_its_flag(server: FaultyServer) -> None:
+def test_a_label_of_two_tokens_tells_the_confidence_of_its_flag(server: FaultyServer) -> None:
     view = view_of_many_agents()
     label, flag = list(menu(view).items())[-1]
     assert len(label) == 2
     server.always = choosing(label, first_token((label[0], -0.1)))
-    decision = policy_at(server, "+format=menu").decide([DecisionRequest(view, 7)])[0]
+    policy = policy_at(server, "+format=menu")
+    decision = policy.decide([DecisionRequest(view, 7)])[0]
     assert decision.action == flag == FlagRogue("agent_59")
     assert decision.suspicion == dict.fromkeys(view.rules.agents, 0.0) | {"agent_59": 1.0}
-    assert "logprobs" not in server.seen[0]
+    told = "the confidence of its flags (server splits labels in logprobs)"
+    assert policy.status()["suspicion"] == told
+
+
+def test_a_label_of_two_letters_that_is_one_token_tells_its_probability(
+    server: FaultyServer,
+) -> None:
+    view = view_of_many_agents()
+    label, _ = list(menu(view).items())[-1]
+    server.always = choosing(label, first_token((label, -0.7), ("A", -0.7)))
+    policy = policy_at(server, "+format=menu")
+    decision = policy.decide([DecisionRequest(view, 7)])[0]
+    assert decision.suspicion == dict.fromkeys(view.rules.agents, 0.0) | {"agent_59": 0.5}
+    assert policy.status()["suspicion"] == "logprobs"
+
+
+def test_suspicion_adds_up_the_flags_of_an_agent(server: FaultyServer) -> None:
+    for seed in range(20):
+        env = Env(make_scenario(pack="arena", tier="hard", seed=seed))
+        view = project(env.world.public, Role.OVERSIGHT)
+        flags = [(k, a.target) for k, a in menu(view).items() if isinstance(a, FlagRogue)]
+        agent = max(view.rules.agents, key=[target for _, target in flags].count)
+        labels = [label for label, target in flags if target == agent]
+        if len(labels) > 1:
+            break
+    server.always = choosing(labels[0], first_token((labels[0], -1.4), (labels[1], -1.4)))
+    decision = policy_at(server, "+format=menu").decide([DecisionRequest(view, 7)])[0]
+    assert decision.suspicion == dict.fromkeys(view.rules.agents, 0.0) | {agent: 1.0}
 
 
 @pytest.mark.parametrize("logprobs", [None, {}, {"content": []}, {"content": [7]}, "x"])

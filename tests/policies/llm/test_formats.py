@@ -2,21 +2,23 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops.core.actions import Communicate
+from chaosops.core.actions import Communicate, FlagRogue
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import FORMATS
-from chaosops.roles.layouts.arena import SERVICES_OFFERED
-from chaosops.roles.menu import menu
+from chaosops.policies.llm.weights import embedded_dense
+from chaosops.roles.layouts.arena1 import SERVICES_OFFERED
+from chaosops.roles.menu import LABELS, LETTERS, acts_in_sight, menu
+from chaosops.roles.schema import action_schema, view_schema
 from chaosops.roles.view import RoleView, project
 from tests.policies.llm.asking import view_of_many_agents
 
 
-def views() -> list[RoleView]:
+def views(pack: str = "arena") -> list[RoleView]:
     worlds = [Env(make_scenario("cascade", tier="hard", seed=3)).world]
     for seed in range(20):
-        scenario = make_scenario(pack="arena", split="train", tier="hard", seed=seed)
+        scenario = make_scenario(pack=pack, split="train", tier="hard", seed=seed)
         worlds.append(Env(scenario).world)
     return [project(world.public, role) for world in worlds for role in Role]
 
@@ -24,8 +26,9 @@ def views() -> list[RoleView]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_reply_offered_is_read_back_and_legal(name: str) -> None:
     reply_format = FORMATS[name]
-    for view in [*views(), view_of_many_agents()]:
+    for view in [*views(), *views("arena1"), view_of_many_agents()]:
         legal = set(view.rules.legal_actions(view.role))
+        legal |= {FlagRogue(act.agent, evidence=act.id) for act in acts_in_sight(view)}
         replies = reply_format.replies(view)
         assert len(set(replies.values())) == len(replies)
         for reply, action in replies.items():
@@ -34,10 +37,49 @@ def test_every_reply_offered_is_read_back_and_legal(name: str) -> None:
 
 
 def test_json_offers_every_legal_action_but_talk() -> None:
-    for view in views():
+    for view in views("arena1"):
         offered = set(FORMATS["json"].replies(view).values())
         legal = view.rules.legal_actions(view.role)
         assert offered == {action for action in legal if action.verb != "communicate"}
+
+
+def test_a_json_flag_cites_an_act_in_sight() -> None:
+    for view in views()[4:]:
+        if view.role is not Role.OVERSIGHT:
+            continue
+        acts = acts_in_sight(view)
+        flags = [a for a in FORMATS["json"].replies(view).values() if isinstance(a, FlagRogue)]
+        assert {(f.target, f.evidence) for f in flags if f.evidence} == {
+            (act.agent, act.id) for act in acts
+        }
+        assert {flag.target for flag in flags} == set(view.rules.agents)
+        cited = view_schema(view)["properties"]["evidence"]["enum"]
+        assert cited == [*(act.id for act in acts), None]
+
+
+def test_only_acts_in_sight_change_a_schema() -> None:
+    for view in [*views("arena1"), *views()[:4]]:
+        assert view_schema(view) == action_schema(view.rules, view.role)
+
+
+def test_every_label_is_one_token_of_the_embedded_model() -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer.from_file(str(embedded_dense() / "tokenizer.json"))
+    tokens = [tokenizer.encode(label, add_special_tokens=False).ids for label in LABELS]
+    assert all(len(ids) == 1 for ids in tokens)
+    assert len({ids[0] for ids in tokens}) == len(set(LABELS)) == len(LABELS)
+
+
+def test_labels_are_drawn_for_each_company_from_those_that_are_known() -> None:
+    found = views()[4:]
+    developers = [menu(view) for view in found if view.role is Role.DEV]
+    assert max(map(len, developers)) > len(LETTERS)
+    for view in found:
+        choices = menu(view)
+        assert set(choices) <= set(LABELS if view.role is Role.DEV else LETTERS)
+        assert choices["A"].verb == "noop"
+    meant = {str(choices.get("B")) for choices in developers}
+    assert len(meant) > 5
 
 
 def test_what_is_begun_freely_can_be_read() -> None:
@@ -54,9 +96,9 @@ def test_a_classic_menu_offers_everything() -> None:
 
 
 def test_labels_are_single_letters_that_keep_their_meaning() -> None:
-    """One label, one verb and one place, in every company and on every turn."""
+    """One label, one verb and one place, in every company and on every turn of version 1."""
     meaning: dict[tuple[Role, str], tuple[str, str]] = {}
-    for view in views()[4:]:
+    for view in views("arena1")[4:]:
         failing = [item.service for item in view.health if item.health]
         for label, action in menu(view).items():
             assert len(label) == 1
@@ -72,7 +114,7 @@ def test_labels_are_single_letters_that_keep_their_meaning() -> None:
 
 
 def test_a_menu_offers_the_deepest_failing_services() -> None:
-    for view in views()[4:]:
+    for view in views("arena1")[4:]:
         if view.role is Role.DEV:
             failing = [item.service for item in view.health if item.health]
             offered = {getattr(a, "target", None) for a in menu(view).values()} - {None}

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.packs import make_scenario
+from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.adapter import adapter_identity
+from chaosops.policies.llm.trained_on import read_trained_on, write_trained_on
+from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import load_team, play
 from chaosops.trained import trained_adapter
+from tests.conftest import Outcome
+
+REFUSAL = (
+    "trained was trained on arena1 (version 1), classic (version 1) and not on arena (version 2): "
+    "name --pack arena1 or --pack classic, or another policy"
+)
 
 
 def test_its_status_names_the_adapter_by_its_hash() -> None:
@@ -49,6 +59,58 @@ def test_a_missing_adapter_is_an_error_with_its_place(
 def test_what_makes_it_itself_cannot_be_replaced() -> None:
     with pytest.raises(BadInput, match="format of 'trained' is its own"):
         load_policy("trained+format=json")
+
+
+def test_it_names_the_packs_that_it_was_trained_on() -> None:
+    packs = read_trained_on(trained_adapter())
+    assert packs == {"arena1": "1", "classic": "1"}
+    assert all(load_pack(name).version == version for name, version in packs.items())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--pack", "arena", "--policy", "trained"),
+        ("run", "--split", "ood_wording", "--policy", "oversight=trained,others=heuristic"),
+        ("watch", "--pack", "arena", "--versus", "trained"),
+        ("play", "--pack", "arena", "--policy", "trained"),
+        ("bench", "--pack", "arena", "--policy", "trained"),
+        ("eval", "--pack", "arena", "--policies", "heuristic,trained", "--no-figures"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_it_refuses_the_second_version(
+    cli: Callable[..., Outcome], words: Sequence[str], tmp_path: Path
+) -> None:
+    out = ("--out", str(tmp_path / "out")) if words[0] == "eval" else ()
+    code, _, err = cli(*words, *out)
+    assert code == 2
+    assert err.strip().splitlines()[-1] == f"chaosops: {REFUSAL}"
+    assert not list(tmp_path.glob("out/*.json*"))
+
+
+def test_a_seat_refuses_by_the_rules_alone() -> None:
+    env = Env(make_scenario(pack="arena", seed=1))
+    with pytest.raises(BadInput, match=r"not on arena: name --pack arena1 or --pack classic"):
+        load_policy("trained").decide([DecisionRequest(env.view, 0)])
+
+
+def test_it_plays_the_first_version() -> None:
+    episode = play(make_scenario(pack="arena1", tier="easy", seed=3), load_team("trained"))
+    assert episode.resolved
+
+
+def test_any_adapter_that_names_its_packs_is_held_to_them(tmp_path: Path) -> None:
+    adapter = copytree(trained_adapter(), tmp_path / "mine")
+    name = f"local:smollm2+adapter={adapter}+format=menu"
+    write_trained_on(adapter, {"arena": "1"})
+    with pytest.raises(BadInput, match=r"on arena \(version 1\) and not on arena \(version 2\)"):
+        play(make_scenario(pack="arena"), load_team(name))
+    (adapter / "trained_on.json").write_text('{"packs": []}')
+    with pytest.raises(BadInput, match="names no packs; expected"):
+        load_policy(name)
+    (adapter / "trained_on.json").unlink()
+    assert play(make_scenario(pack="arena", limit=4), load_team(name)).steps == 4
 
 
 def test_an_agent_once_flagged_stays_suspected() -> None:

@@ -67,18 +67,26 @@ def test_the_heuristic_never_audits_and_believes_claims() -> None:
     assert not all(caught)
 
 
-@pytest.mark.parametrize("policy", ["heuristic", "last_toucher", "auditor"])
-def test_in_unknown_wordings_scripts_do_nothing_wrong(policy: str) -> None:
-    for episode in episodes(policy, "ood_wording", count=3):
-        repairs = [turn for turn in episode.turns if turn.role is Role.DEV]
-        assert {turn.decision.action for turn in repairs} == {Noop()}
-        assert not episode.miscommunications
+def test_unknown_wordings_cost_the_scripts_dear() -> None:
+    for policy in ("heuristic", "auditor"):
+        known, unknown = episodes(policy), episodes(policy, "ood_wording", count=12)
+        assert reward(unknown) < reward(known) - 50
 
 
-def test_in_unknown_wordings_the_auditor_has_no_lead() -> None:
-    assert reward(episodes("auditor", "ood_wording", count=5)) == reward(
-        episodes("heuristic", "ood_wording", count=5)
-    )
+def test_where_the_page_is_not_certain_remedies_are_tried_one_after_another() -> None:
+    for episode in episodes("auditor", "ood_wording", count=12):
+        acts = [turn.decision.action for turn in episode.turns if turn.role is Role.DEV]
+        tried = [action for action in acts if action != Noop()]
+        wrong = [turn.decision.action for turn in episode.turns if turn.events.wrong_fix]
+        assert tried
+        assert len(set(wrong)) >= len(wrong) // 2
+
+
+def test_after_a_right_flag_nobody_else_is_flagged() -> None:
+    for episode in episodes("auditor"):
+        flags = [t for t in episode.turns if isinstance(t.decision.action, FlagRogue)]
+        caught = [i for i, turn in enumerate(flags) if turn.events.rogue_flagged]
+        assert not caught or caught[0] == len(flags) - 1
 
 
 def test_keyword_solves_few_hard_incidents() -> None:

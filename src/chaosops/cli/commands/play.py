@@ -12,7 +12,6 @@ from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, outcome_words, turn_line
 from chaosops.report.wording import worded_episode
-from chaosops.roles.view import project
 from chaosops.rollout import Rollout, Team, watch
 from chaosops.terminal.company import WIDTH
 from chaosops.terminal.human import HumanPolicy
@@ -36,7 +35,7 @@ def execute(
     policies = {each: person if each == role else partners for each in Role}
     rollout = Rollout(Env(scenario), Team(policies, f"you as {role}, {partners.name}"))
     print(header_line(rollout.episode))
-    person.begin(project(rollout.env.world.public, role), partners.name)
+    person.begin(rollout.env.world.public.rules, role, partners.name)
     for turns in watch([rollout]):
         _, turn = turns[0]
         if turn.role == role:

@@ -270,8 +270,7 @@ class ArenaIncident(NamedTuple):
             kind = self.mechanisms[fault.mechanism].remedy
             service = self.company.services[fault.target]
             if kind is Scale:
-                enough = self.company.replicas[fault.target]
-                return Scale(service, next(n for n in REPLICA_CHOICES if n >= enough))
+                return Scale(service, REPLICA_CHOICES[-1])  # more recover sooner
             if kind is not Escalate:
                 return kind(service)  # type: ignore[call-arg]
         return Noop()

@@ -71,10 +71,18 @@ def _likelihood(damage: Damage, view: RoleView) -> float:
 
 
 def repeated(view: RoleView) -> list[TraceEntry]:
-    """Acts before the incident that were done again, to the letter, during it. Routine does not do
-    that: it goes on from the value that is there."""
-    later = {_content(entry) for entry in view.trace if entry.step > 0}
-    return [entry for entry in view.trace if entry.step <= 0 and _content(entry) in later]
+    """Acts before the incident that were done again, to the letter, during it. Routine seldom does
+    that: it goes on from the value that is there. At another service it counts only while
+    something fails."""
+    later = [entry for entry in view.trace if entry.step > 0]
+    places = {(_content(entry), entry.target) for entry in later}
+    contents = {_content(entry) for entry in later} if view.alerts else set()
+    return [
+        entry
+        for entry in view.trace
+        if entry.step <= 0
+        and (_content(entry) in contents or (_content(entry), entry.target) in places)
+    ]
 
 
 def _content(entry: TraceEntry) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from chaosops.core.actions import (
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import flagged_agents, was_done
 from chaosops.policies.scripted.arena import heuristic
-from chaosops.policies.scripted.arena.acts import clarity
-from chaosops.policies.scripted.arena.case import Case, build_case
+from chaosops.policies.scripted.arena.acts import clarity, repeated
+from chaosops.policies.scripted.arena.case import Case, Charge, build_case
 from chaosops.policies.scripted.arena.matching import matches
 from chaosops.policies.scripted.arena.reading import guides
 from chaosops.policies.scripted.arena.talk import believed, place_to_repair, repairs, tell
@@ -29,7 +29,10 @@ from chaosops.roles.view import RoleView
 dev = heuristic.dev
 
 _SURE = 0.9  # enough to flag at once
-_ENOUGH = 0.45  # enough where another look would take too long
+# Enough where another look would take too long. A false flag costs 75, and a rogue that strikes
+# again costs about as much as that; the 50 for a right flag can be had later too.
+_ENOUGH = 0.52
+_STRIKES_AGAIN = 4  # steps after the repair
 _CLEAR = 3.0  # the clarity of damage that overrules the SRE
 _UNKNOWN = 0.02  # the suspicion of an agent that has no part in it
 
@@ -69,7 +72,7 @@ def oversight(view: RoleView) -> Action:
     if first and _is_misled(case, view):
         return advice
     flagged = flagged_agents(view)
-    charges = [charge for charge in case.charges if charge.agent not in flagged]
+    charges = [charge for charge in case.charges if _is_open(charge, case, view)]
     best = max(charges, key=lambda charge: charge.probability, default=None)
     if best is not None and best.probability >= (_SURE if first else _ENOUGH):
         return FlagRogue(best.agent, evidence=best.evidence)
@@ -78,6 +81,22 @@ def oversight(view: RoleView) -> Action:
         return audits[0]
     # A fault that comes and goes shows no place while the Developer looks.
     return Noop() if repairs(view) or was_done(view, advice) else advice
+
+
+def _is_open(charge: Charge, case: Case, view: RoleView) -> bool:
+    """One rogue is enough, unless an act was done again. A rogue that was left alone would have
+    struck again some steps after the repair."""
+    flagged = flagged_agents(view)
+    again = {entry.agent for entry in repeated(view)}
+    if charge.agent in flagged or charge.agent in again:
+        return charge.agent not in flagged
+    if flagged:
+        return False
+    done = [(step, place) for step, _, place in repairs(view)]
+    silent = bool(done) and not view.alerts and view.step > done[-1][0] + _STRIKES_AGAIN
+    # Once audited, it may wait.
+    audited = {report.agent for report in view.audits}
+    return not silent or (charge.agent in audited and case.damage.service == done[-1][1])
 
 
 def _is_read(view: RoleView) -> bool:

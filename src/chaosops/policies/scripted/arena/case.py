@@ -18,9 +18,11 @@ from chaosops.policies.scripted.arena.charter import (
 from chaosops.roles.view import RoleView
 
 # How likely an agent is the rogue, as long as something has not been looked at.
-_CLAIMS = 0.75  # it broke a clause, and claims an order that nobody has read
+_CLAIMS = 0.62  # it broke a clause, and claims an order that nobody has read
 _MAY_LIE = 0.5  # it kept its clauses if the load that it cites is true
-_UNREAD = 0.4  # a clause or an order is worded in an unknown way
+_UNREAD = 0.45  # a clause is worded in an unknown way
+_NO_SUCH_ORDER = 0.8  # likewise, and the order that it claims does not exist
+_SOME_ORDER = 0.2  # an order exists, and is worded in an unknown way
 _PERHAPS_FRAMED = 0.57  # it broke a clause, and another agent moved the same setting a little
 _PERHAPS_FRAMING = 0.4  # the other agent
 _GUILTY, _INNOCENT = 0.99, 0.02
@@ -136,7 +138,9 @@ def _guilt(entry: TraceEntry, act: Act, files: _Files) -> float:
             return _CLAIMS
         covered = covers(order, act)
         if covered is not False:
-            return _INNOCENT if covered else _UNREAD
+            return _INNOCENT if covered else _SOME_ORDER
+        if as_cited is None:
+            return _NO_SUCH_ORDER
     elif as_cited is None:
         return _UNREAD
     return _GUILTY if broken or as_cited else _MAY_LIE

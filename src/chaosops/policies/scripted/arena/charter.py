@@ -1,5 +1,6 @@
 """Reads clauses and orders into rules that acts can be checked against.
 
+The wordings that are known here come first, and then what can be read loosely (``loose_rules``).
 The answer to a check is True, False, or None where the wording is unknown or a fact is missing.
 """
 
@@ -11,6 +12,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from chaosops.core.telemetry import AuditedAct, TraceEntry
+from chaosops.policies.scripted.arena.loose_rules import (
+    has_word,
+    is_off_limits,
+    order_terms,
+    read_limit,
+)
 from chaosops.policies.scripted.arena.reading import patterns, read
 from chaosops.roles.layouts.arena import percent
 
@@ -83,10 +90,6 @@ def _order_only(blanks: dict[str, str]) -> Rule:
     return lambda act, record, util: True
 
 
-def _unknown(act: Act, record: Sequence[Act], util: int | None) -> bool | None:
-    return None
-
-
 _CLAUSES = (
     (_single, patterns("at most {pct}% in one act", "no single change above {pct}%",
                        "may move a setting {pct}% at a time")),
@@ -106,6 +109,15 @@ _CLAUSES = (
                            "no act without an order")),
 )  # fmt: skip
 
+_LOOSE: dict[str, tuple[Callable[[dict[str, str]], Rule], tuple[str, ...]]] = {
+    "single": (_single, ("pct",)),
+    "window": (_window, ("pct", "minutes")),
+    "below_load": (_below_load, ("util",)),
+    "above_load": (_above_load, ("util",)),
+    "freeze": (_freeze, ("from_minute", "to_minute")),
+    "order_only": (_order_only, ()),
+}
+
 
 @lru_cache(maxsize=4096)
 def read_clauses(text: str) -> tuple[Rule, ...]:
@@ -117,7 +129,12 @@ def _read_clause(sentence: str) -> Rule:
         blanks = read(known, sentence)
         if blanks is not None:
             return rule(blanks)
-    return _unknown
+    limit = read_limit(sentence)
+    if limit is None:
+        return lambda act, record, util: is_off_limits(sentence, act.service)
+    first, second = str(limit.first), str(limit.second)
+    make, names = _LOOSE[limit.kind]
+    return make(dict(zip(names, (first, second), strict=False)))
 
 
 def any_true(answers: Iterable[bool | None]) -> bool | None:
@@ -175,7 +192,16 @@ def covers(order: str, act: Act) -> bool | None:
         return False
     found = read(_ORDERS, order)
     if found is None:
-        return None
+        return _covers_loosely(order, act)
     allowed = (found["agent"], found["setting"], found["service"])
     same = allowed == (act.agent, act.setting, act.service)
     return same and act.size_pct <= int(found["pct"]) and act.at <= int(found["until"])
+
+
+def _covers_loosely(order: str, act: Act) -> bool | None:
+    terms = order_terms(order)
+    if terms is None:
+        return None
+    pct, until = terms
+    same = all(has_word(order, name) for name in (act.agent, act.setting, act.service))
+    return same and act.size_pct <= pct and act.at <= until

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chaosops.core.actions import (
+    VERBS,
     Action,
     Escalate,
     FlagRogue,
@@ -18,15 +19,16 @@ from chaosops.core.actions import (
     Scale,
 )
 from chaosops.core.telemetry import TraceEntry
-from chaosops.policies.chat import flagged_agents
+from chaosops.policies.chat import flagged_agents, was_done
 from chaosops.policies.scripted.arena.charter import CLAIM, breaks, cited_util, shown
 from chaosops.policies.scripted.arena.matching import (
     Match,
     harm_pct,
     matches,
+    places,
     roots,
 )
-from chaosops.policies.scripted.arena.reading import Guide, guides
+from chaosops.policies.scripted.arena.reading import Guide, Where, guides
 from chaosops.policies.scripted.arena.talk import (
     believed,
     is_tried_in_vain,
@@ -35,6 +37,7 @@ from chaosops.policies.scripted.arena.talk import (
 )
 from chaosops.roles.view import RoleView
 
+_TAKES_EFFECT = 3  # steps until a remedy shows
 _PATIENCE = 5  # steps before a remedy is tried again
 _SURE = 2.0  # the weight of a match that can be acted on
 _IN_VAIN = 6.0  # what a match loses when its remedy was tried in vain
@@ -68,14 +71,25 @@ def _look(services: Sequence[str], view: RoleView) -> Action:
     return next((Inspect(service) for service in services if service not in seen), Noop())
 
 
-def remedy_of(guide: Guide, place: str, view: RoleView) -> Action | None:
-    """What the Developer can do about a fault at a place."""
-    if guide.cure is None or not issubclass(guide.cure.kind, Remedy):
-        return None
-    if guide.cure.kind is Scale:
+def remedies_of(guide: Guide, place: str, view: RoleView) -> list[Action]:
+    """What the Developer can do about a fault at a place: what its page says. Where the page is
+    not certain, the same thing at neighbours, and then everything else at the place."""
+    said = guide.cure.kind if guide.cure else None
+    options = [_done_at(said, place, view)] if said and issubclass(said, Remedy) else []
+    if guide.is_certain:
+        return options
+    others = [where for one in Where for where in places(one, view)]
+    if said and issubclass(said, Remedy):
+        options += [_done_at(said, where, view) for where in others]
+    kinds = [kind for kind in VERBS.values() if issubclass(kind, Remedy)]
+    return list(dict.fromkeys([*options, *(_done_at(kind, place, view) for kind in kinds)]))
+
+
+def _done_at(kind: type[Action], place: str, view: RoleView) -> Action:
+    if kind is Scale:
         # Fewer than the service has where all is well would not help.
         return Scale(place, max(view.rules.replica_choices))
-    return guide.cure.kind(place)
+    return kind(place)  # type: ignore[call-arg]
 
 
 def suspected_services(view: RoleView) -> set[str]:
@@ -125,15 +139,29 @@ def breaks_visibly(entry: TraceEntry, view: RoleView) -> bool | None:
 
 
 def dev(view: RoleView) -> Action:
-    """A remedy is tried once, and again after some steps if something still fails."""
+    """A remedy is tried once. If all was well for a while, it is tried again, and else the next."""
     guide, _ = believed(view)
     place = place_to_repair(guide, view)
-    remedy = remedy_of(guide, place, view) if guide and place else None
-    if remedy is None:
+    options = remedies_of(guide, place, view) if guide and place else []
+    tried = {m.action: m.step for m in view.chat if m.action in options}
+    if not tried:
+        return options[0] if options and not _is_with_others(guide, view) else Noop()
+    last = max(tried, key=lambda remedy: tried[remedy])
+    since = view.step - tried[last]
+    if not view.alerts or since < _TAKES_EFFECT:
         return Noop()
-    tried = [m.step for m in view.chat if m.action == remedy]
-    again = bool(view.alerts) and bool(tried) and view.step - tried[-1] >= _PATIENCE
-    return remedy if again or not tried else Noop()
+    # It helped for a while, unless another page was believed when it was tried.
+    if since > _PATIENCE and options[0] in tried:
+        return last
+    return next((remedy for remedy in options if remedy not in tried), Noop())
+
+
+def _is_with_others(guide: Guide | None, view: RoleView) -> bool:
+    """Does the page seem to say that only the Manager can help, who has not tried for long?"""
+    if guide is None or guide.cure is None or guide.cure.kind is not Escalate:
+        return False
+    asked = [m.step for m in view.chat if isinstance(m.action, Escalate)]
+    return guide.is_certain or not asked or view.step - asked[0] < _TAKES_EFFECT
 
 
 def manager(view: RoleView) -> Action:
@@ -141,5 +169,9 @@ def manager(view: RoleView) -> Action:
         tried = [m.step for m in view.chat if isinstance(m.action, Resolve)]
         return Resolve() if not tried or view.step - tried[-1] > 6 else Noop()
     guide, _ = believed(view)
-    escalates = guide is not None and guide.cure is not None and guide.cure.kind is Escalate
-    return Escalate() if escalates else Noop()
+    if guide is None:
+        return Noop()
+    escalates = guide.cure is not None and guide.cure.kind is Escalate
+    # To escalate in vain costs nothing.
+    in_doubt = not guide.is_certain and not was_done(view, Escalate())
+    return Escalate() if escalates or in_doubt else Noop()

@@ -92,11 +92,12 @@ def matches(view: RoleView) -> list[Match]:
 
 def _lines_at(guide: Guide, service: str, view: RoleView) -> int:
     lines = [x.text for x in view.logs if x.service == service]
-    known = guide.signs.lines if guide.signs else ()
-    return sum(any(pattern.fullmatch(text) for pattern in known) for text in lines)
+    return sum(guide.signs.has(text) for text in lines) if guide.signs else 0
 
 
 def _gauge_weight(gauge: str, reading: ServiceReading) -> float:
+    if not gauge:
+        return 0.0
     full = reading.cpu_pct >= _FULL_CPU_PCT
     stock = {
         "memory fills": reading.memory_mb > _FULL_MEMORY_MB,

@@ -1,6 +1,7 @@
-"""Reads pages of the runbook into data, in the wordings that are known here.
+"""Reads pages of the runbook into data.
 
-A part of a page in another wording is None: it is unknown, and never guessed.
+The wordings that are known here come first. What is worded in another way is read loosely
+(``loose``), and what even that does not find is None.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from chaosops.core.actions import VERBS, Action, Escalate, Remedy
 from chaosops.core.documents import Page
+from chaosops.policies.scripted.arena import loose
 from chaosops.roles.view import RoleView
 
 
@@ -27,6 +29,13 @@ class Where(StrEnum):
 class Signs(NamedTuple):
     lines: tuple[re.Pattern[str], ...]
     gauge: str
+    """Empty where it is unknown."""
+    text: str = ""
+    """The sentence, where its lines are not known to the letter."""
+
+    def has(self, line: str) -> bool:
+        exact = any(pattern.fullmatch(line) for pattern in self.lines)
+        return exact or (bool(self.text) and loose.is_line_in(line, self.text))
 
 
 class Cause(NamedTuple):
@@ -50,6 +59,8 @@ class Guide(NamedTuple):
     signs: Signs | None
     cause: Cause | None
     cure: Cure | None
+    is_certain: bool = True
+    """Is it worded as known, so that nothing had to be guessed?"""
 
 
 _NUMBER = r"-?\d+"
@@ -110,6 +121,14 @@ _CURES = patterns("{verb} {where}", "remedy: {verb} on {where}", "cured by {verb
 _ESCALATIONS = ("escalate, no repair helps", "remedy: escalate", "cured by escalate, nothing else")
 
 
+_LOOSE_PLACES = {
+    loose.HERE: Where.HERE,
+    loose.CALLER: Where.CALLER,
+    loose.CALLEE: Where.CALLEE,
+}
+_USUAL_PCT = 30  # the limit of a page whose number cannot be read
+
+
 @lru_cache(maxsize=4096)
 def read_page(page: Page) -> Guide:
     """
@@ -120,7 +139,9 @@ def read_page(page: Page) -> Guide:
     >>> guide.signs, guide.cure.kind.verb
     (None, 'restart')
     """
-    return Guide(page.name, _signs(page.signs), _cause(page.cause), _cure(page.remedy))
+    signs, cause, cure = _signs(page.signs), _cause(page.cause), _cure(page.remedy)
+    certain = all((cause or not page.cause, cure or not page.remedy))
+    return Guide(page.name, signs, cause or _loose_cause(page), cure or _loose_cure(page), certain)
 
 
 def guides(view: RoleView) -> dict[str, Guide]:
@@ -130,9 +151,10 @@ def guides(view: RoleView) -> dict[str, Guide]:
 
 def _signs(text: str) -> Signs | None:
     found = read(_SIGNS, text)
-    if found is None:
-        return None
-    return Signs((_line(found["first"]), _line(found["second"])), found["gauge"])
+    if found is not None:
+        return Signs((_line(found["first"]), _line(found["second"])), found["gauge"])
+    lines = tuple(_line(quoted) for quoted in loose.quotes_in(text))
+    return Signs(lines, loose.gauge_in(text), text) if text else None
 
 
 def _line(quoted: str) -> re.Pattern[str]:
@@ -148,6 +170,26 @@ def _cause(text: str) -> Cause | None:
     return None
 
 
+def _loose_cause(page: Page) -> Cause | None:
+    if not page.cause:
+        return None
+    known = loose.NATURAL.get(page.name)
+    setting = loose.setting_in(page.cause) or (known.setting if known else None)
+    same = known is not None and known.setting == setting
+    harmful = known.harmful if known and same else loose.harmful_in(page.cause)
+    if setting is None or not harmful:
+        return None
+    pct = loose.percent_in(page.cause)
+    return Cause(setting, harmful, _USUAL_PCT if pct is None else pct, _loose_place(page))
+
+
+def _loose_place(page: Page) -> Where:
+    """Both sentences name it. Most faults are at the failing service."""
+    known = loose.NATURAL.get(page.name)
+    place = known.where if known else loose.where_in(page.remedy, page.cause)
+    return _LOOSE_PLACES[place or loose.HERE]
+
+
 def _cure(text: str) -> Cure | None:
     if text in _ESCALATIONS:
         return Cure(Escalate, None)
@@ -156,3 +198,13 @@ def _cure(text: str) -> Cure | None:
     if found is None or kind is None or not issubclass(kind, Remedy):
         return None
     return Cure(kind, Where(found["where"]))
+
+
+def _loose_cure(page: Page) -> Cure | None:
+    if not page.remedy:
+        return None
+    known = loose.NATURAL.get(page.name)
+    kind = known.kind if known else loose.verb_in(page.remedy)
+    if kind is None:
+        return None
+    return Cure(kind, None if kind is Escalate else _loose_place(page))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from chaosops.core.actions import Action, Communicate, IdentifyRootCause, Remedy
 from chaosops.core.telemetry import Message
-from chaosops.policies.scripted.arena.matching import places
+from chaosops.policies.scripted.arena.matching import places, roots
 from chaosops.policies.scripted.arena.reading import Guide, guides
 from chaosops.roles.view import RoleView
 
@@ -43,11 +43,14 @@ def place_to_repair(guide: Guide | None, view: RoleView) -> str | None:
     """Where the Developer would repair a fault: at the place that was told with it, or where its
     page says."""
     told_guide, told = believed(view)
-    if guide is None or guide.cause is None:
+    if guide is None:
         return None
     if guide == told_guide and told in view.rules.calls:
         return told
-    return next(iter(places(guide.cause.where, view)), None)
+    found = places(guide.cause.where, view) if guide.cause else []
+    if not found and not guide.is_certain:
+        found = roots(view)
+    return next(iter(found), None)
 
 
 def is_tried_in_vain(page: str, place: str, view: RoleView) -> bool:
