@@ -72,7 +72,7 @@ def test_replay_writes_documents(cli: Cli, recording: Path, tmp_path: Path) -> N
     code, out, _ = cli("replay", str(recording), "--markdown", str(markdown), "--html", str(page))
     assert code == 0
     assert out.endswith(f"written: {markdown}\nwritten: {page}\n")
-    assert markdown.read_text().startswith("# Incident `autoscaler_cost_cut`")
+    assert markdown.read_text().startswith("# Incident `too little capacity`")
     assert page.read_text().startswith("<!doctype html>")
 
 
