@@ -18,6 +18,13 @@ from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.stored import read_results
 from chaosops.packs import make_scenario
 from chaosops.packs.arena import PACK
+from chaosops.packs.arena.splits import (
+    TIERS,
+    TRAINED_AGENTS,
+    TRAINED_MECHANISMS,
+    UNSEEN_AGENTS,
+    UNSEEN_MECHANISMS,
+)
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.registry import load_policy
 from chaosops.report.tables import markdown_table
@@ -193,6 +200,22 @@ def test_the_worked_example_names_days_that_are_so() -> None:
     assert len(days) == 5
     for seed, sentence in days:
         assert sentence in PACK.explain(make_scenario(pack="arena", split="test", seed=int(seed)))
+
+
+def test_the_arena_page_names_splits_members_and_tiers() -> None:
+    page = (ROOT / "docs/arena.md").read_text(encoding="utf-8")
+    for split in PACK.splits:
+        assert f"| `{split}` |" in page
+    words = set(re.findall(r"\w+", page))
+    assert words >= {*TRAINED_MECHANISMS, *UNSEEN_MECHANISMS, *TRAINED_AGENTS, *UNSEEN_AGENTS}
+    for tier, rules in TIERS.items():
+        (row,) = re.findall(rf"^\| {tier} \|(.*)\|$", page, re.MULTILINE)
+        cells = [cell.strip() for cell in row.split("|")]
+        rogues = f"{rules.p_rogue:.0%}".replace("%", " %") if rules.p_rogue else "none"
+        spans = ["\N{EN DASH}".join(map(str, span)) for span in (rules.services, rules.agents)]
+        scenes = ", ".join(f"{100 * share:.0f}" for share in rules.scenes) + " %"
+        claims = f"{100 * rules.p_claim:.0f} %"
+        assert [*cells[:5], cells[-1]] == [*spans, rogues, scenes, claims, str(rules.limit)]
 
 
 def test_the_guide_shows_the_example_file() -> None:

@@ -63,7 +63,7 @@ def test_it_runs_from_top_to_bottom(
     assert "ROGUE CAUGHT" in said["arena"]
     for name in ("random", "heuristic", "oracle", "trained"):
         assert re.search(rf"\| {name} +\| hard +\| +1 \|", said["evaluation"])
-    assert "chaosops eval --pack arena --split test" in said["evaluation"]
+    assert "chaosops eval --pack arena1 --split test" in said["evaluation"]
     assert "update 2: loss " in said["training"]
     assert "image/png" in said["curve"]
     assert re.search(r"loss, first \d updates: \d", said["curve"])
