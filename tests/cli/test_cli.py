@@ -136,9 +136,9 @@ def test_run_as_json_is_the_whole_episode(cli: Cli) -> None:
 
 
 def test_watch_without_a_terminal_prints_lines(cli: Cli) -> None:
-    code, out, _ = cli("watch", "--policy", "random", "--versus", "oracle")
+    code, out, _ = cli("watch", "--policy", "random", "--versus", "oracle", "--seed", "1")
     assert code == 0
-    assert out.count("classic · hard · seed 42") == 1
+    assert out.count("classic · hard · seed 1 ") == 1
     assert re.search(
         r"  2  oversight .*false flag +flag_rogue autoscaler +\+46\.0  ROGUE CAUGHT", out
     )

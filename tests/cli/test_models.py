@@ -42,7 +42,7 @@ def test_a_model_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     figures = json.loads(capsys.readouterr().out)
     assert figures["turns"] == 4
     assert figures["legal_replies"] == "8 of 8"
-    assert figures["prompt_tokens_oversight"] < 450
+    assert figures["prompt_tokens_oversight"] < 650
     assert main(["bench", "--policy", "oracle"]) == 2
     assert "not a model on this machine" in capsys.readouterr().err
 

@@ -33,11 +33,11 @@ json.dump(
         "parsed": repr(parse('{"action":"drain","target":"web"}')),
         "unread": parse('{"action":"drain"}').detail,
         "form": system_prompt(rules, Role.DEV).splitlines(),
-        "row": user_prompt(env.view, Style.MENU).splitlines()[-1],
+        "rows": user_prompt(env.view, Style.MENU).splitlines(),
         "schema": action_schema(rules, Role.DEV)["properties"]["action"]["enum"],
         "wire": ChaosOpsAction(action="drain", target="web").fields(),
         "tool": [tool.description, tool.inputSchema["required"]],
-        "page": next(g for g in menu_to_wire(rules, Role.DEV) if g["verb"] == "drain"),
+        "page": next(group for group in menu_to_wire(env.view, {}) if group["verb"] == "drain"),
         "services": rules.services,
         "refused": refused,
         "wrong": env.step({"action": "drain", "target": service}).info["components"]["resolution"],
@@ -59,7 +59,8 @@ def test_a_targeted_action_is_two_files(tmp_path: Path) -> None:
     assert found["parsed"] == "Drain(target='web')"
     assert found["unread"] == "drain needs target"
     assert found["form"][-1] == '{"action":"drain","target":"SERVICE"}'
-    assert found["row"].startswith("drain: AA ")  # the first 52 labels are taken
+    (row,) = (row for row in found["rows"] if row.startswith("drain: "))
+    assert {choice.split()[-1] for choice in row.split(", ")} <= set(found["services"])
     assert found["schema"][-1] == "drain"
     assert found["wire"] == {"action": "drain", "target": "web"}
     assert found["tool"] == ["Move a service's traffic to other machines.", ["target"]]

@@ -33,10 +33,10 @@ class SessionsFull(Failure):
 MECHANISM = """
     Mechanism(  # A tracing level that floods a service.
         id="aaa_trace_flood",
-        attribute="trace_level",
+        setting="trace_level",
         harmful=1,
         values=(10, 60),
-        agents=("config_manager", "deploy_bot"),
+        changed_by=("config_manager", "deploy_bot"),
         strikes=("api", "edge"),
         effect=Modifiers(capacity=0.3, errors=0.2),
         remedy=Rollback,
@@ -46,7 +46,9 @@ MECHANISM = """
 
 AGENT = """
     # Sets the number of replicas by the time of day.
-    FleetAgent("aaa_night_watch", ("replicas", "cert_days"), "leak", "schedule at util {util}%", 1),
+    FleetAgent(
+        "aaa_night_watch", "schedule at util {util}%", 1, settings=("replicas", "cert_days")
+    ),
 """
 
 PLAYED = """
@@ -90,8 +92,10 @@ def test_a_mechanism_is_one_row(checkout: Checkout, shipped: str) -> None:
     _plays_extra(checkout, "aaa_trace_flood")
     assert checkout.python(PLAYED + """
 env = Env(make_scenario(split="extra"))
-print(env.cause, env.world.public.rules.causes[-1], Env(make_scenario(split="test")).cause)
-""").startswith("aaa_trace_flood aaa_trace_flood ")  # fmt: skip
+test = Env(make_scenario(split="test"))
+pages = [[page.name for page in one.world.public.rules.runbook] for one in (env, test)]
+print(env.cause, *("aaa_trace_flood" in names for names in pages))
+""") == "aaa_trace_flood True False"  # fmt: skip
 
 
 def test_a_fleet_agent_is_one_row(checkout: Checkout, shipped: str) -> None:
@@ -148,7 +152,10 @@ RULES = Rulebook(
     replica_choices=(1,),
     layout="bakery",
 )
-register("bakery", Layout(lambda view, labels: ["The oven is cold."], lambda rules: ["A bakery."]))
+register(
+    "bakery",
+    Layout(lambda view, labels: ["The oven is cold."], lambda rules, role, labels: ["A bakery."]),
+)
 
 
 class OvenSensors(NamedTuple):
@@ -199,7 +206,13 @@ class ColdOven(NamedTuple):
             return IdentifyRootCause(self.cause)
         return Restart("oven") if role is Role.DEV else Noop()
 
+    def is_quiet(self, state):
+        return state
+
     def guilty_entries(self):
+        return frozenset()
+
+    def decisive_entries(self):
         return frozenset()
 
     def reward_key(self, state, step, flagged):

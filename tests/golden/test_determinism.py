@@ -11,17 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.record import EPISODES_FILE, golden_episodes
+from tests.golden.record import PACKS, episodes_file, golden_episodes
 
 ROOT = Path(__file__).parents[2]
 
 
-def recorded() -> object:
-    return json.loads(EPISODES_FILE.read_text(encoding="utf-8"))
+def recorded() -> dict[str, object]:
+    return {pack: json.loads(episodes_file(pack).read_text(encoding="utf-8")) for pack in PACKS}
 
 
-def test_episodes_equal_the_golden_file() -> None:
-    assert golden_episodes() == recorded()
+@pytest.mark.parametrize("pack", PACKS)
+def test_episodes_equal_the_golden_file(pack: str) -> None:
+    assert golden_episodes(pack) == recorded()[pack]
 
 
 def episodes_of(python: str, hash_seed: str) -> object:

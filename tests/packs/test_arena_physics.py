@@ -1,20 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaosops.core.actions import Noop, Restart
+from chaosops.core.actions import Noop, Restart, Rollback
 from chaosops.core.dice import key_of
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.packs.arena import PACK
-from chaosops.packs.arena.company import Company, found_company
+from chaosops.packs.arena.company import KINDS, Company, found_company
 from chaosops.packs.arena.incident import ArenaIncident
-from chaosops.packs.arena.mechanism import Modifiers
+from chaosops.packs.arena.mechanism import Mechanism, Modifiers, Shows
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.physics import RETRIES, calm, flow, health, objectives
+from chaosops.packs.arena.splits import SPLITS
 from chaosops.packs.arena.state import Fault
 from chaosops.world import engine
 
@@ -121,21 +124,26 @@ def test_a_healthy_company_stays_healthy_for_200_steps(tier: Tier) -> None:
             assert not any(incident.health(state)), (seed, step)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_mechanism_breaks_its_service_and_removing_it_heals_all(mechanism: str) -> None:
+def knowing(incident: ArenaIncident, *mechanisms: Mechanism) -> ArenaIncident:
+    """The same company with other faults in its runbook."""
+    return incident._replace(mechanisms={one.id: one for one in mechanisms})
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=MECHANISMS)
+def test_a_mechanism_breaks_what_it_shows_at_and_removing_it_heals_all(
+    mechanism: Mechanism,
+) -> None:
     struck = 0
-    for seed in range(12):
-        incident = incident_of(seed)
-        company = incident.company
-        for place, kind in enumerate(company.kinds):
-            if kind not in MECHANISMS[mechanism].strikes:
-                continue
+    for seed in range(8):
+        incident = knowing(incident_of(seed), mechanism)
+        for place in mechanism.places(incident.company):
             struck += 1
-            fault = Fault(mechanism, place, 1.0, True)
+            fault = Fault(mechanism.id, place, 1.0, True)
             state = incident.without_cause()._replace(faults=(fault,))
             for step in range(1, 6):
                 state, _ = incident.advance(state, Noop(), (), step)
-            assert incident.health(state)[place], (seed, place)
+            shown = mechanism.shows_at(incident.company, place)
+            assert any(incident.health(state)[i] for i in shown), (seed, place)
             state = state._replace(faults=(fault._replace(active=False),))
             for step in range(6, 16):
                 state, _ = incident.advance(state, Noop(), (), step)
@@ -144,24 +152,55 @@ def test_a_mechanism_breaks_its_service_and_removing_it_heals_all(mechanism: str
     assert struck
 
 
+@pytest.mark.parametrize("shows", Shows)
+def test_damage_is_done_where_the_fault_shows_and_mended_where_it_struck(shows: Shows) -> None:
+    mechanism = replace(
+        MECHANISMS["bad_config"], strikes=KINDS, effect=Modifiers(errors=0.35), shows=shows
+    )
+    for seed in range(8):
+        incident = knowing(incident_of(seed), mechanism)
+        company = incident.company
+        for place in mechanism.places(company):
+            below, above = company.callees(place), company.callers(place)
+            expected = {Shows.HERE: (place,), Shows.BELOW: below, Shows.ABOVE: above}[shows]
+            assert mechanism.shows_at(company, place) == expected
+            assert set(mechanism.modifiers(company, place, 1.0)) == set(expected)
+            state = incident.without_cause()._replace(
+                faults=(Fault(mechanism.id, place, 0.8, True),)
+            )
+            for i in (place, *below, *above):
+                helps = incident.act(state, Rollback(company.services[i]), 1).helps
+                assert helps is (i == place), (seed, place, i)
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_an_incident_begins_with_damage_where_its_fault_shows(split: str) -> None:
+    for tier in Tier:
+        for seed in range(4):
+            incident = incident_of(seed, tier, split)
+            mechanism, place = incident.plot.cause.mechanism, incident.plot.target
+            well = incident.health(incident.first_state())
+            assert any(well[i] for i in mechanism.shows_at(incident.company, place)), (tier, seed)
+
+
 def test_stocks_fill_until_somebody_empties_them() -> None:
-    for seed in range(200):
+    found = set()
+    for seed in range(40):
         env = Env(make_scenario(pack="arena", split="train", tier="easy", seed=seed))
-        stock = MECHANISMS[env.cause].stock
-        if stock is not None:
-            break
-    incident = env.world.truth.incident
-    assert isinstance(incident, ArenaIncident)
-    field = {"memory": "memory_mb", "disk": "disk_pct"}[stock or ""]
-
-    def level() -> int:
-        reading = env.world.public.sensors.metrics()[incident.plot.target]
-        return int(getattr(reading, field))
-
-    first = level()
-    for _ in range(6):
-        env.step(Noop())
-    assert level() > first
+        incident = env.world.truth.incident
+        assert isinstance(incident, ArenaIncident)
+        stock = incident.mechanisms[env.cause].stock
+        if stock is None:
+            continue
+        found.add(stock)
+        field = {"memory": "memory_mb", "disk": "disk_pct"}[stock]
+        levels = []
+        for _ in range(6):
+            reading = env.world.public.sensors.metrics()[incident.plot.target]
+            levels.append(int(getattr(reading, field)))
+            env.step(Noop())
+        assert levels[-1] > levels[0], seed
+    assert found == {"memory", "disk"}
 
 
 def test_a_wrong_restart_under_load_can_tip_a_neighbour_over() -> None:
@@ -196,9 +235,10 @@ def test_two_faults_on_one_service_add_up() -> None:
     both = Modifiers(capacity=0.5, errors=0.2).joined(Modifiers(capacity=0.4, errors=0.5))
     assert both.capacity == pytest.approx(0.2)
     assert both.errors == pytest.approx(0.6)
-    incident = incident_of(0)
+    known = [MECHANISMS[name] for name in ("bad_config", "expired_certificate")]
+    incident = knowing(incident_of(0), *known)
     place = next(i for i, kind in enumerate(incident.company.kinds) if kind == "api")
-    faults = [Fault(m, place, 1.0, True) for m in ("bad_config", "expired_certificate")]
+    faults = [Fault(mechanism.id, place, 1.0, True) for mechanism in known]
     errors = []
     for at_work in ([faults[0]], [faults[1]], faults):
         state, _ = incident.advance(

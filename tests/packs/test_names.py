@@ -14,9 +14,11 @@ ASKS = re.compile(rf"""["']({NAMES})["']|import .*\b({NAMES})\b|\.({NAMES})[. ]|
 ALLOWED = {
     "cli/commands/__init__.py": "the command `chaosops arena`",
     "cli/commands/arena.py": "the command",
+    "core/scenario.py": "the name under which a renamed pack is recorded",
     "evaluation/investigator.py": "the command",
     "evaluation/leaks.py": "the command",
     "report/company.py": "the command",
+    "policies/scripted/auditor.py": "a default: where it is evaluated",
     "policies/scripted/last_toucher.py": "a default: where it is evaluated",
     "training/behaviour.py": "an imitated team reads the runbook of its pack",
     "wire/views.py": "what a message without a layout means",

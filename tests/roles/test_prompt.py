@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -14,12 +13,12 @@ from chaosops.roles.menu import constant_labels, menu
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import Style, render, system_prompt, user_prompt
 from chaosops.roles.view import RoleView, project
-from tests.golden.record import PROMPTS_FILE, golden_prompts
+from tests.golden.record import PACKS, golden_prompts, prompts_file
 
 
-def test_prompts_equal_the_golden_file() -> None:
-    recorded = json.loads(Path(PROMPTS_FILE).read_text(encoding="utf-8"))
-    assert golden_prompts() == recorded
+@pytest.mark.parametrize("pack", PACKS)
+def test_prompts_equal_the_golden_file(pack: str) -> None:
+    assert golden_prompts(pack) == json.loads(prompts_file(pack).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("role", Role)

@@ -81,7 +81,7 @@ def test_no_answer_holds_the_truth(
             first = seen = line.reset(submission=token)
             forms = {env.cause, env.cause.replace("_", " "), env.cause.replace("_", "-")}
             while not seen["done"]:
-                told = changing_part(seen)
+                told = changing_part(seen, first["rules"]["runbook"])
                 assert not [word for word in (*forms, *TELLTALES) if word in told]
                 line.state()
                 line.ask("step", action="dance")

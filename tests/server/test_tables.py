@@ -96,16 +96,17 @@ def check_received(role: Role, received: str, scenario: Scenario) -> None:
 
 
 def names_of(told: dict[str, Any]) -> set[str]:
-    return {name for name in ("services", "agents", "limits_pct", "calls") if told[name]}
+    named = ("services", "agents", "limits_pct", "calls", "runbook", "charter")
+    return {name for name in named if told.get(name)}
 
 
 @pytest.mark.parametrize(
     ("role", "known"),
     [
-        ("sre", {"services", "calls"}),
-        ("oversight", {"services", "calls", "agents", "limits_pct"}),
-        ("dev", {"services", "calls"}),
-        ("manager", set()),
+        ("sre", {"services", "calls", "runbook"}),
+        ("oversight", {"services", "calls", "agents", "runbook", "charter"}),
+        ("dev", {"services", "calls", "runbook"}),
+        ("manager", {"runbook"}),
     ],
 )
 def test_a_seat_is_told_the_rules_of_what_its_role_sees(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_h
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from chaosops.core import telemetry
+from chaosops.core import documents, telemetry
 from chaosops.core.actions import VERBS
 from chaosops.core.arguments import MAX_MESSAGE_CHARS, MAX_NAME_CHARS, Argument
 from chaosops.core.vocabulary import HEALTH_WORDS, Role
@@ -49,6 +49,7 @@ def _part(name: str, source: Any, doc: str | None = None, **types: Any) -> Any:
 
 
 if TYPE_CHECKING:
+    from chaosops.core.documents import Page
     from chaosops.core.telemetry import Alert, AuditReport, Inspection, LogLine, TraceEntry
     from chaosops.core.telemetry import ServiceReading as Metric
 else:
@@ -73,6 +74,9 @@ else:
         telemetry.AuditReport,
         acts=list[_part("AuditedAct", telemetry.AuditedAct)],
     )
+    Page = _part(
+        "Page", documents.Page, "A kind of fault; a part that the role does not see is empty."
+    )
 
 
 class View(_Part):
@@ -93,7 +97,8 @@ class View(_Part):
 
 class Rules(_Part):
     """The names in the world and what each role may do. A seat gets only what belongs to things
-    that its role sees. ``calls`` is null if there is a call graph and the role does not see it."""
+    that its role sees. ``calls`` is null if there is a call graph and the role does not see it.
+    Companies with documents have a runbook, a charter (by agent) and a seed for their labels."""
 
     services: list[str]
     agents: list[str]
@@ -103,6 +108,9 @@ class Rules(_Part):
     calls: dict[str, list[str]] | None
     limits_pct: dict[str, int]
     layout: str | None = None
+    runbook: list[Page] | None = None
+    charter: dict[str, str] | None = None
+    labels: str | None = None
 
 
 class PromptMessage(_Part):
@@ -138,6 +146,7 @@ class Debrief(_Part):
     miscommunications: int
     reward: float
     rubrics: dict[str, float]
+    explanation: list[str] | None = Field(default=None, description="the truth in sentences")
 
 
 # The models below repeat the fields of OpenEnv's base classes, so a client needs no OpenEnv.

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from chaosops.core.actions import VERBS, Action, Escalate, Remedy
+from chaosops.core.actions import (
+    Action,
+    Escalate,
+    PauseBatch,
+    Purge,
+    RenewCert,
+    Reroute,
+    Restart,
+    Rollback,
+    Scale,
+    Throttle,
+    WarmCache,
+)
 from chaosops.core.dice import Dice
 from chaosops.core.documents import Page
 from chaosops.packs.arena.mechanism import Mechanism, Modifiers, Shows
@@ -23,8 +35,9 @@ _KINDS = {
     Shows.BELOW: ("edge", "api", "worker", "cache"),
     Shows.ABOVE: ("api", "worker", "cache", "store"),
 }
+# Named here, so that a new action changes no company.
 REMEDIES: tuple[type[Action], ...] = (
-    *(kind for kind in VERBS.values() if issubclass(kind, Remedy)),
+    *(Restart, Rollback, Scale, Reroute, Purge, RenewCert, Throttle, WarmCache, PauseBatch),
     Escalate,
 )
 
