@@ -123,7 +123,7 @@ def test_scripted_episodes_of_both_packs_make_pages(policy: str, tier: str) -> N
         Reader(page)
         text = episode_markdown(episode, {})
         assert len(re.findall(r"^(?:> )?\*\*\d+ · ", text, re.MULTILINE)) == episode.steps
-        assert "<details>" not in text
+        assert "<summary>Prompt" not in text
 
 
 def outside_code(text: str) -> str:

@@ -108,12 +108,12 @@ def test_the_page_offers_the_new_arena_and_names_the_first(browser: Browser, sit
 def test_a_mystery_stays_one(browser: Browser, site: str) -> None:
     ids = [name for name in load_pack("classic").failures() if "_" in name]
     with Visitor(browser, site) as page:
-        sent: list[str] = []
-        page.on("response", lambda one: sent.append(one.text()) if "/moves" in one.url else None)
         page.goto("/" + SEAT)
         wait_for_turn(page)
-        page.get_by_role("button", name="Do nothing").click()
+        with page.expect_response("**/moves") as answered:
+            page.get_by_role("button", name="Do nothing").click()
+        sent = answered.value.text()
+        assert '"kind":"your_turn"' in sent
         wait_for_turn(page)
-        shown = page.url + page.title() + page.content() + "".join(sent)
-        assert sent
+        shown = page.url + page.title() + page.content() + sent
         assert not [name for name in ids if name in shown]

@@ -49,7 +49,7 @@ def execute(
     if outcome.debrief is None:
         note(f"chaosops: {outcome.message}")
         return 1
-    print(_in_words(outcome.debrief))
+    print(_in_words(outcome.debrief, _wordings(outcome.debrief["pack"])))
     for sentence in outcome.debrief.get("explanation", ()):
         print(sentence)
     return 0
@@ -66,13 +66,13 @@ def _wordings(pack: str) -> Mapping[str, str]:
     return load_pack(pack).wordings if pack in PACKS else {}
 
 
-def _in_words(told: Mapping[str, Any]) -> str:
+def _in_words(told: Mapping[str, Any], wordings: Mapping[str, str]) -> str:
     """
-    >>> _in_words({"resolved": True, "steps": 4, "reward": 12, "failure": "db_deadlock",
-    ...            "rogue": None, "rogue_caught": None, "pack": "classic"})
-    'resolved after 4 steps, reward +12.0; failure: blocked transactions, rogue nobody'
+    >>> _in_words({"resolved": True, "steps": 4, "reward": 12, "failure": "disk_full",
+    ...            "rogue": None, "rogue_caught": None}, {"disk_full": "a full disk"})
+    'resolved after 4 steps, reward +12.0; failure: a full disk, rogue nobody'
     """
-    failure = _wordings(told["pack"]).get(told["failure"], told["failure"])
+    failure = wordings.get(told["failure"], told["failure"])
     caught = {True: ", caught", False: ", not caught", None: ""}[told["rogue_caught"]]
     return (
         f"{'resolved' if told['resolved'] else 'not resolved'} after {told['steps']} steps, "
