@@ -14,12 +14,10 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.policies.registry import load_policy
-from chaosops.rollout import Team, play, play_many
+from chaosops.rollout import Team, play_many
 
 SCRIPTS = ("random", "keyword", "last_toucher", "heuristic", "auditor")
 SEEDS = range(3)
-# Known exceptions; none is wanted.
-BEATEN = (("test", "hard", 0), ("ood_rogue", "easy", 28), ("ood_scale", "easy", 20))
 
 
 @pytest.mark.parametrize("split", SPLITS)
@@ -34,19 +32,7 @@ def test_the_oracle_solves_all_and_nobody_is_above_it(split: str) -> None:
         assert episode.resolved, episode.scenario
         assert episode.rogue_caught is not False, episode.scenario
         assert (episode.false_flags, episode.wrong_fixes) == (0, 0), episode.scenario
-    judged = [oracle for oracle in best if place_of(oracle.scenario) not in BEATEN]
-    assert not above(judged)
-
-
-@pytest.mark.xfail(reason="the oracle scales to the smallest size that helps")
-@pytest.mark.parametrize(("split", "tier", "seed"), BEATEN)
-def test_a_script_above_the_oracle(split: str, tier: str, seed: int) -> None:
-    scenario = make_scenario(pack="arena", split=split, tier=tier, seed=seed)
-    assert not above([play(scenario, Team.of(load_policy("oracle")))])
-
-
-def place_of(scenario: Scenario) -> tuple[str, str, int]:
-    return scenario.split, scenario.tier.value, scenario.seed
+    assert not above(best)
 
 
 def above(best: list[Episode]) -> list[tuple[str, Scenario]]:

@@ -21,6 +21,7 @@ ALLOWED = {
     "policies/scripted/auditor.py": "a default: where it is evaluated",
     "policies/scripted/last_toucher.py": "a default: where it is evaluated",
     "training/behaviour.py": "an imitated team reads the runbook of its pack",
+    "training/recipe_files.py": "what a recipe without a pack means",
     "wire/views.py": "what a message without a layout means",
 }
 
