@@ -52,3 +52,20 @@ def test_the_oracles_action_is_among_the_best(pack: str) -> None:
             assert str(turn.decision.action) in best or turn.decision.action.verb == "noop"
             if env.over:
                 break
+
+
+def test_actions_of_equal_effect_have_the_return_of_playing_them() -> None:
+    """Flags of one agent, messages and wrong causes are each played once for all of them."""
+    for seed in range(6):
+        env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
+        for _ in range(2):
+            choices = menu(env.view)
+            returns = counterfactual_returns(env, choices)
+            for label, action in choices.items():
+                fork = env.fork()
+                rollout = Rollout(fork, ORACLE)
+                total = fork.play(Decision(action)).score.total
+                while not fork.over:
+                    total += advance([rollout])[0].score.total
+                assert returns[label] == total
+            env.step({"action": "noop"})

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import chaosops
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
+from chaosops.trained import EVALUATIONS
 from chaosops.training.credited_turns import scenario_of
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
@@ -218,3 +219,20 @@ def test_the_record_of_the_shipped_adapter_is_its_recipe(name: str) -> None:
     notes: list[str] = []
     assert load_recipe(record, note=notes.append) == load_recipe(find_recipe(name))
     assert "recipe: finish is now called continuation" in notes
+
+
+@pytest.mark.parametrize("name", ["menu_first", "oversight_second"])
+def test_the_shipped_adapter_was_trained_on_the_first_version(name: str) -> None:
+    """Its recipe says so, and so does the record of its run, which names no pack."""
+    assert load_recipe(find_recipe(name)).packs == {"arena1": "1", "classic": "1"}
+    told: list[str] = []
+    recorded = EVALUATIONS.parent / "training" / name / "recipe.toml"
+    assert load_recipe(recorded, note=told.append).pack == "arena1"
+    assert any("by a run on pack arena1" in line for line in told)
+
+
+def test_a_recipe_trains_on_the_second_version_by_default() -> None:
+    assert Recipe().packs == {"arena": "2", "classic": "1"}
+    assert Recipe(classic_share=1.0).packs == {"classic": "1"}
+    with pytest.raises(BadInput, match="pack classic has no splits to train on"):
+        Recipe(pack="classic")
