@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chaosops.cli import main
 from chaosops.core.errors import BadInput
 from chaosops.packs import make_scenario
 from chaosops.packs.arena import PACK
@@ -96,6 +97,13 @@ def test_a_bad_file_gets_one_line(old: str, new: str, problem: str, tmp_path: Pa
     assert problem in str(error.value)
     assert "\n" not in str(error.value)
     assert "own.toml" in str(error.value)
+
+
+def test_check_covers_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(written(tmp_path, LEASE + BELOW))
+    words = ["check", "--mechanisms", file, "--seeds", "1", "--contract-seeds", "1"]
+    assert main(words) == 0
+    assert "all contracts hold, no exploit pays" in capsys.readouterr().out
 
 
 def test_a_pack_that_takes_none_says_so(tmp_path: Path) -> None:
