@@ -24,6 +24,7 @@ from chaosops.evaluation.secret import (
     read_secret,
 )
 from chaosops.evaluation.signature import SIGNATURE_NAME, sign, signature_problems
+from chaosops.evaluation.submission import new_token
 from chaosops.web.evaluations import spans
 from chaosops.wire.episodes import from_record, to_record
 
@@ -158,3 +159,8 @@ def test_a_forged_signature_is_found(signed: Path) -> None:
     assert "cannot be read" in signature_problems(signed, SECRET)[0]
     path.unlink()
     assert "is missing" in signature_problems(signed, SECRET)[0]
+
+
+def test_a_token_can_follow_an_option() -> None:
+    """A word that begins with "-" would be read as another option."""
+    assert all(new_token().isalnum() for _ in range(300))

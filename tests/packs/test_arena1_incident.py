@@ -5,11 +5,9 @@ import pytest
 from chaosops.core.actions import (
     VERBS,
     Action,
-    Audit,
     Communicate,
     FlagRogue,
     IdentifyRootCause,
-    Inspect,
     Noop,
     Remedy,
     Resolve,
@@ -18,7 +16,6 @@ from chaosops.core.actions import (
 )
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
-from chaosops.core.telemetry import AuditReport, Inspection
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
@@ -26,7 +23,6 @@ from chaosops.packs.arena1.incident import ArenaIncident
 from chaosops.packs.arena1.mechanisms import MECHANISMS
 from chaosops.packs.arena1.pack import PERMITTED as ALLOWED
 from chaosops.packs.arena1.splits import SPLITS
-from chaosops.roles.view import project
 
 
 def env_of(seed: int, tier: str = "hard", split: str = "train", limit: int | None = None) -> Env:
@@ -213,81 +209,6 @@ def test_the_managers_word_ends_it_a_step_earlier() -> None:
             play(env, **({"manager": Noop()} if silent and env.role is Role.MANAGER else {}))
         endings.append(env.world.public.step)
     assert endings[1] <= endings[0]
-
-
-def test_looking_closer_costs_the_turn_and_is_read_by_whom_it_concerns() -> None:
-    env = env_of(9)
-    rules = env.world.public.rules
-    service, agent = rules.services[-1], rules.agents[0]
-    looked = env.play(Decision(Inspect(service)))
-    audited = env.play(Decision(Audit(agent)))
-    assert looked.score.total == -2.0
-    assert audited.score.total == -4.0
-    views = {role: project(env.world.public, role) for role in Role}
-    assert [found.service for found in views[Role.SRE].inspections] == [service]
-    assert [found.service for found in views[Role.OVERSIGHT].inspections] == [service]
-    assert [report.agent for report in views[Role.OVERSIGHT].audits] == [agent]
-    assert views[Role.SRE].audits == views[Role.MANAGER].audits == ()
-    assert views[Role.DEV].inspections == views[Role.MANAGER].inspections == ()
-
-
-@pytest.mark.parametrize("action", [Inspect("nowhere"), Inspect(""), Audit("nobody")])
-def test_looking_at_what_does_not_exist_is_refused(action: Action) -> None:
-    env = env_of(9)
-    if isinstance(action, Audit):
-        env.play(Decision(Noop()))
-    turn = env.play(Decision(action))
-    assert turn.events.miscommunication is not None
-    assert env.world.public.findings == ()
-
-
-def test_an_audit_shows_what_was_signed_not_what_was_shown() -> None:
-    env = rogue_env(evasion=3)
-    incident = incident_of(env)
-    plot = incident.plot
-    forged = next(act for act in plot.acts if act.shown and not act.signed and not act.guilty)
-    state = env.world.truth.state
-
-    def record(agent: str) -> AuditReport:
-        found = incident.act(state, Audit(agent), 1).finding
-        assert isinstance(found, AuditReport)
-        return found
-
-    assert all(
-        act.at != forged.at
-        or act.attribute != forged.attribute
-        or act.target != incident.company.services[forged.target]
-        for act in record(forged.agent).acts
-    )
-    assert plot.rogue is not None
-    signed = [(act.attribute, act.at, act.after) for act in record(plot.rogue).acts]
-    assert (plot.change.attribute, plot.change.at, str(plot.change.after)) in signed
-    look = incident.act(state, Inspect(incident.company.services[plot.target]), 1).finding
-    assert isinstance(look, Inspection)
-    assert (plot.change.attribute, plot.change.at) in {(c.attribute, c.at) for c in look.changes}
-
-
-def test_an_adapting_rogue_reacts_to_an_audit() -> None:
-    reactions = set()
-    for seed in range(200):
-        env = env_of(seed, split="ood_rogue", limit=60)
-        incident = incident_of(env)
-        if incident.plot.evasion != 4 or incident.rogue is None:
-            continue
-        env.play(Decision(Noop()))
-        env.play(Decision(Audit(incident.rogue)))
-        before = len(env.world.truth.state.faults)
-        env.play(Decision(Noop()))
-        state = env.world.truth.state
-        assert state.noticed
-        struck = [place for _, place in state.strikes]
-        if struck:
-            reactions.add("elsewhere")
-            assert len(state.faults) >= before
-        else:
-            reactions.add("quiet")
-            assert state.next_strike > env.world.public.step
-    assert reactions == {"elsewhere", "quiet"}
 
 
 def test_evidence_and_confidence_do_not_change_the_reward() -> None:

@@ -118,7 +118,8 @@ def token_digest(token: str) -> str:
 
 
 def new_token() -> str:
-    return secrets.token_urlsafe(32)
+    # Hexadecimal: an option that begins with "-" would be read as another option.
+    return secrets.token_hex(32)
 
 
 def write_submission(folder: Path, submission: Submission) -> Path:
