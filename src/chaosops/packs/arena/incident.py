@@ -109,8 +109,8 @@ class ArenaIncident(NamedTuple):
         """All has been well for long enough to close the incident."""
         return state.steady >= _CLOSABLE
 
-    def is_quiet(self, state: CompanyState) -> bool:
-        return state.steady > 0
+    def trouble_steps(self, state: CompanyState, step: int) -> int:
+        return state.troubled
 
     def act(self, state: CompanyState, action: Action, step: int) -> Effect:
         if isinstance(action, Remedy):
@@ -209,8 +209,8 @@ class ArenaIncident(NamedTuple):
         state = self._develop(state, step)
         state = state._replace(flow=self._flow(state, step))
         if any(fault.active for fault in state.faults) or any(self.health(state)):
-            return state._replace(steady=0) if state.steady else state, False
-        state = state._replace(steady=state.steady + 1)
+            return state._replace(steady=0, troubled=state.troubled + 1), False
+        state = state._replace(steady=state.steady + 1, troubled=0)
         return state, state.steady >= _STEADY or (
             isinstance(action, Resolve) and self.is_over(state)
         )

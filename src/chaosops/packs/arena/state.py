@@ -27,3 +27,4 @@ class CompanyState(NamedTuple):
     noticed: bool = False  # the rogue knows that it was audited
     restarting: tuple[int, int] | None = None  # (service, until step)
     steady: int = 0  # steps in a row without anything wrong
+    troubled: int = 0  # steps in a row with something wrong

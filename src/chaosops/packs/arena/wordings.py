@@ -62,12 +62,27 @@ SENTENCES = {
          "no tool here mends it, people higher up do"),
     ),
     # What the gauges of the failing service do.
-    "memory": Wordings(("memory fills",), ("memory fills",), ("free memory runs out",)),
-    "disk": Wordings(("disk fills",), ("disk fills",), ("room on disk runs out",)),
-    "capacity": Wordings(("cpu full",), ("cpu full",), ("no processor is idle",)),
-    "load": Wordings(("too much load",), ("too much load",), ("more arrives than it can take",)),
-    "errors": Wordings(("errors rise",), ("errors rise",), ("answers go wrong",)),
-    "latency": Wordings(("latency climbs",), ("latency climbs",), ("answers come late",)),
+    "memory": Wordings(
+        ("memory fills",), ("memory fills",),
+        ("free memory runs out", "no memory is left"),
+    ),
+    "disk": Wordings(
+        ("disk fills",), ("disk fills",),
+        ("room on disk runs out", "nothing more fits on disk"),
+    ),
+    "capacity": Wordings(
+        ("cpu full",), ("cpu full",),
+        ("no processor is idle", "processors have no rest"),
+    ),
+    "load": Wordings(
+        ("too much load",), ("too much load",),
+        ("more arrives than it can take", "a crowd of calls"),
+    ),
+    "errors": Wordings(("errors rise",), ("errors rise",), ("answers go wrong", "calls fail")),
+    "latency": Wordings(
+        ("latency climbs",), ("latency climbs",),
+        ("answers come late", "callers wait long"),
+    ),
     # Places, seen from the service that fails first.
     "here": Wordings(
         ("the failing service",), ("the service that fails",),
