@@ -87,9 +87,8 @@ def _untrue(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
             (act.at, act.agent) == (other.at, other.agent) for other in done
         )
         if never_happened:
-            lines.append(
-                f"The entry of {act.agent}, {_entry(incident, act)}, is {forged}: it never happened."
-            )
+            entry = f"The entry of {act.agent}, {_entry(incident, act)}"
+            lines.append(f"{entry}, is {forged}: it never happened.")
     return lines
 
 
