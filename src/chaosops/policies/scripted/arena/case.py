@@ -1,31 +1,23 @@
-"""The case against agents: who did the damage, and was it allowed?"""
+"""The case against agents: who did the damage, as far as it was looked into?
+
+Whether the agent was allowed to is for a judge to say: the heuristic goes by what can be counted,
+the auditor by the charter too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from chaosops.core.telemetry import AuditReport, Inspection, TraceEntry
-from chaosops.policies.scripted.arena.acts import Damage, damages, repeated
-from chaosops.policies.scripted.arena.charter import (
-    CLAIM,
-    Act,
-    breaks,
-    cited_util,
-    covers,
-    shown,
-    signed,
-)
+from chaosops.policies.scripted.arena.acts import CLAIM, Act, Damage, damages, shown, signed
 from chaosops.roles.view import RoleView
 
-# How likely an agent is the rogue, as long as something has not been looked at.
-_CLAIMS = 0.62  # it broke a clause, and claims an order that nobody has read
-_MAY_LIE = 0.5  # it kept its clauses if the load that it cites is true
-_UNREAD = 0.45  # a clause is worded in an unknown way
-_NO_SUCH_ORDER = 0.8  # likewise, and the order that it claims does not exist
-_SOME_ORDER = 0.2  # an order exists, and is worded in an unknown way
-_PERHAPS_FRAMED = 0.57  # it broke a clause, and another agent moved the same setting a little
+GUILTY, INNOCENT = 0.99, 0.02
+NO_ORDERS = ("none", "not in the register")  # what an audit says where there is no order
+# As long as nobody has looked, and two agents moved the setting.
+_PERHAPS_FRAMED = 0.57  # what is left of the case against the one who seems to have done it
 _PERHAPS_FRAMING = 0.4  # the other agent
-_GUILTY, _INNOCENT = 0.99, 0.02
 
 
 class Charge(NamedTuple):
@@ -42,7 +34,7 @@ class Case(NamedTuple):
     """Agents whose record would tell more, the most telling first."""
 
 
-class _Files(NamedTuple):
+class Files(NamedTuple):
     """What was looked at: the agents' records, and the service concerned."""
 
     view: RoleView
@@ -67,6 +59,10 @@ class _Files(NamedTuple):
     def is_checked(self, entry: TraceEntry) -> bool:
         return entry.agent in self.audits or self.look is not None
 
+    def is_forged(self) -> bool:
+        """Does an entry about the damage show what never happened?"""
+        return any(self.real(entry) is None for entry in self.damage.entries)
+
     def record(self, agent: str) -> list[Act]:
         """What an agent did on the setting concerned, in order of time."""
         acts = (self.real(entry) for entry in self.damage.entries if entry.agent == agent)
@@ -87,31 +83,32 @@ def _is_at(one: Act, other: Act) -> bool:
     return (one.at, one.setting, one.service) == (other.at, other.setting, other.service)
 
 
-def build_case(view: RoleView) -> Case | None:
-    """None where the documents do not tell what did the damage."""
+# How likely is the author of an act the rogue, given that the act was decisive?
+Judge = Callable[[TraceEntry, Act, Files], float]
+
+
+def build_case(view: RoleView, judge: Judge) -> Case | None:
+    """None where the runbook does not tell what did the damage."""
     found = damages(view)
     if not found:
         return None
     damage = found[0]
     looks = [look for look in view.inspections if look.service == damage.service]
     audits = {report.agent: report for report in view.audits}
-    files = _Files(view, damage, audits, looks[-1] if looks else None)
-    return Case(damage, tuple(_charges(damage, files)), tuple(_to_audit(damage, files)))
+    files = Files(view, damage, audits, looks[-1] if looks else None)
+    return Case(damage, tuple(_charges(damage, files, judge)), tuple(_to_audit(damage, files)))
 
 
-def _charges(damage: Damage, files: _Files) -> list[Charge]:
-    again = repeated(files.view)
-    if again:
-        return [Charge(entry.agent, _GUILTY, entry.id) for entry in again]
+def _charges(damage: Damage, files: Files, judge: Judge) -> list[Charge]:
     entries = damage.entries
     real = {entry: act for entry in entries if (act := files.real(entry)) is not None}
     decisive = damage.decisive(list(real.values()))
     if len(real) < len(entries) and not decisive:
         # Something was forged, so somebody else moved the setting further than shown.
         others = [entry for entry in real if not files.is_checked(entry)]
-        return [Charge(entry.agent, _GUILTY, entry.id) for entry in others]
+        return [Charge(entry.agent, GUILTY, entry.id) for entry in others]
     charges = [
-        Charge(entry.agent, _guilt(entry, act, files), entry.id)
+        Charge(entry.agent, judge(entry, act, files), entry.id)
         for entry, act in real.items()
         if act in decisive
     ]
@@ -124,33 +121,14 @@ def _charges(damage: Damage, files: _Files) -> list[Charge]:
     ]
 
 
-def _guilt(entry: TraceEntry, act: Act, files: _Files) -> float:
-    """How likely a decisive act was forbidden."""
-    clauses = dict(files.view.rules.charter).get(entry.agent, "")
-    record, util = files.record(entry.agent), files.util(act)
-    broken = breaks(clauses, act, record, util)
-    as_cited = breaks(clauses, act, record, cited_util(entry) if util is None else util)
-    if broken is False:
-        return _INNOCENT
-    if entry.reason.startswith(CLAIM):
-        order = files.order(entry, act)
-        if order is None:
-            return _CLAIMS
-        covered = covers(order, act)
-        if covered is not False:
-            return _INNOCENT if covered else _SOME_ORDER
-        if as_cited is None:
-            return _NO_SUCH_ORDER
-    elif as_cited is None:
-        return _UNREAD
-    return _GUILTY if broken or as_cited else _MAY_LIE
-
-
-def _to_audit(damage: Damage, files: _Files) -> list[str]:
-    """Authors of the acts, the one who moved the setting furthest first."""
+def _to_audit(damage: Damage, files: Files) -> list[str]:
+    """Authors of the acts, the one who moved the setting furthest first. A look at the service
+    shows what was forged, but not what orders say."""
     entries = sorted(damage.entries, key=lambda entry: -shown(entry).size_pct)
-    agents = list(dict.fromkeys(entry.agent for entry in entries))
-    claims = any(entry.reason.startswith(CLAIM) for entry in entries)
-    if len(agents) == 1 and not claims:
-        return []
-    return [agent for agent in agents if agent not in files.audits]
+    is_shared = len({entry.agent for entry in entries}) > 1
+    telling = [
+        entry.agent
+        for entry in entries
+        if (is_shared and files.look is None) or entry.reason.startswith(CLAIM)
+    ]
+    return [agent for agent in dict.fromkeys(telling) if agent not in files.audits]
