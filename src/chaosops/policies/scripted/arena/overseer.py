@@ -15,7 +15,6 @@ from chaosops.roles.view import RoleView
 
 _SURE = 0.75  # enough to flag at once
 _ENOUGH = 0.55  # enough once there is nothing more to look at: a false flag costs 75, one pays 50
-_LATE = 6  # steps after a repair: if all is well, the incident is about to end
 _CLEAR = 3.0  # the clarity of damage that overrules the SRE
 _UNKNOWN = 0.02  # the suspicion of an agent that has no part in it
 
@@ -30,18 +29,12 @@ def oversee(view: RoleView, judge: Judge) -> Action:
     if flagged_agents(view):  # there is one rogue at most
         return Noop()
     best = max(case.charges, key=lambda charge: charge.probability, default=None)
-    waits = bool(case.to_audit) and not _is_late(view)
-    if best is not None and best.probability >= (_SURE if waits else _ENOUGH):
+    if best is not None and best.probability >= (_SURE if case.to_audit else _ENOUGH):
         return FlagRogue(best.agent, evidence=best.evidence)
     if case.to_audit:
         return Audit(case.to_audit[0])
     # A fault that comes and goes shows no place while the Developer looks.
     return Noop() if repairs(view) or was_done(view, advice) else advice
-
-
-def _is_late(view: RoleView) -> bool:
-    done = [step for step, _, _ in repairs(view)]
-    return bool(done) and not view.alerts and view.step >= done[-1] + _LATE
 
 
 def _is_misled(case: Case, view: RoleView) -> bool:

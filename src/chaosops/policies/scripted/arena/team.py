@@ -19,11 +19,13 @@ from chaosops.core.actions import (
     Scale,
 )
 from chaosops.core.vocabulary import Role
-from chaosops.policies.chat import was_done
 from chaosops.policies.scripted.arena.matching import Match, matches, places, roots
 from chaosops.policies.scripted.arena.reading import Guide, Where
 from chaosops.policies.scripted.arena.talk import (
+    all_is_well,
     believed,
+    has_helped,
+    is_anything_done,
     is_tried_in_vain,
     place_to_repair,
     repairs,
@@ -32,7 +34,6 @@ from chaosops.policies.scripted.arena.talk import (
 from chaosops.roles.view import RoleView
 
 _TAKES_EFFECT = 3  # steps until a remedy shows
-_PATIENCE = 5  # steps before a remedy is tried again
 _SURE = 2.0  # the weight of a match that can be acted on
 _IN_VAIN = 6.0  # what a match loses when its remedy was tried in vain
 _EARLY = 3  # steps in which it pays to name the cause
@@ -42,13 +43,16 @@ _ADVICE_HOLDS = 4  # steps in which Oversight's advice is not questioned
 def sre(view: RoleView) -> Action:
     """Believes Oversight, who sees the trace, until its advice was tried. When nothing is to be
     said, looks at what was repaired, for Oversight."""
+    guide, place = believed(view)
+    report = _report(guide, view)
+    if report != Noop():
+        return report
     action = Noop() if _is_advised(view) else _diagnose(view)
     if isinstance(action, Inspect) and view.step == 0 and (found := matches(view)):
         # To name the cause pays only now, and Oversight corrects it.
         return IdentifyRootCause(found[0].guide.name)
     if action != Noop() and not isinstance(action, Inspect):
         return action
-    _, place = believed(view)
     repaired = [where for _, _, where in reversed(repairs(view))]
     look = _look([*([place] if place else []), *repaired], view)
     return action if look == Noop() else look
@@ -90,23 +94,22 @@ def _look(services: Sequence[str], view: RoleView) -> Action:
 
 def dev(view: RoleView) -> Action:
     """What the page says is done again whenever something fails: faults come back. Where the page
-    could not be read, remedies are tried one after another."""
+    could not be read, remedies are tried one after another, until the SRE or the Manager says that
+    one helped."""
     guide, _ = believed(view)
     place = place_to_repair(guide, view)
     options = _remedies_of(guide, place, view) if guide and place else []
     tried = {m.action: m.step for m in view.chat if m.action in options}
-    if not tried:
-        return options[0] if options and not _is_with_others(guide, view) else Noop()
-    last = max(tried, key=lambda remedy: tried[remedy])
-    since = view.step - tried[last]
-    if not view.alerts or since < _TAKES_EFFECT:
+    if not options or not guide or (tried and not view.alerts):
         return Noop()
-    if guide is not None and guide.is_certain:
+    last = max(tried, key=lambda remedy: tried[remedy], default=Noop())
+    if tried and view.step - tried[last] < _TAKES_EFFECT:
+        return Noop()
+    if tried and (guide.is_certain or has_helped(view)):
         return last
-    # It helped for a while, unless another page was believed when it was tried.
-    if since > _PATIENCE and options[0] in tried:
-        return last
-    return next((remedy for remedy in options if remedy not in tried), Noop())
+    if _waits_for_manager(guide, view):
+        return Noop()
+    return min(options, key=lambda remedy: tried.get(remedy, 0))  # untried ones first
 
 
 def _remedies_of(guide: Guide, place: str, view: RoleView) -> list[Action]:
@@ -130,23 +133,30 @@ def _done_at(kind: type[Action], place: str, view: RoleView) -> Action:
     return kind(place)  # type: ignore[call-arg]
 
 
-def _is_with_others(guide: Guide | None, view: RoleView) -> bool:
-    """Does the page seem to say that only the Manager can help, who has not tried for long?"""
-    if guide is None or guide.cure is None or guide.cure.kind is not Escalate:
+def _waits_for_manager(guide: Guide, view: RoleView) -> bool:
+    """Does the page seem to say that only the Manager can help, and may this still help?"""
+    if guide.cure is None or guide.cure.kind is not Escalate:
         return False
     asked = [m.step for m in view.chat if isinstance(m.action, Escalate)]
-    return guide.is_certain or not asked or view.step - asked[0] < _TAKES_EFFECT
+    return not asked or view.step - asked[0] < _TAKES_EFFECT or has_helped(view)
 
 
 def manager(view: RoleView) -> Action:
     """Never closes the incident: one that is over ends by itself."""
     guide, _ = believed(view)
-    if guide is None or not view.alerts:
+    if guide is None:
         return Noop()
+    if not view.alerts:
+        return _report(guide, view)
     escalates = guide.cure is not None and guide.cure.kind is Escalate
     # To escalate in vain costs nothing.
-    in_doubt = not guide.is_certain and not was_done(view, Escalate())
-    return Escalate() if escalates or in_doubt else Noop()
+    return Escalate() if escalates or not guide.is_certain else Noop()
+
+
+def _report(guide: Guide | None, view: RoleView) -> Action:
+    """Tells the Developer that a remedy helped, where the Developer cannot know."""
+    is_news = guide is not None and not guide.is_certain and not has_helped(view)
+    return all_is_well() if is_news and is_anything_done(view) and not view.alerts else Noop()
 
 
 def suspected_services(view: RoleView) -> set[str]:
