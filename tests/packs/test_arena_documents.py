@@ -20,7 +20,8 @@ from chaosops.roles.view import project
 
 
 def test_vocabularies_share_no_name() -> None:
-    for one, other in combinations(VOCABULARIES.values(), 2):
+    apart = [words for name, words in VOCABULARIES.items() if name != "extra"]
+    for one, other in combinations(apart, 2):
         assert not set(one.stems) & set(other.stems)
         assert not set(one.mishaps) & set(other.mishaps)
         assert not {m[0] for m in one.measures} & {m[0] for m in other.measures}

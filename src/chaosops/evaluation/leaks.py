@@ -36,8 +36,8 @@ from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.pack import rulebook
 from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.splits import TIERS, read_split
-from chaosops.roles.layouts.arena import concerned, deepest_first, percent
 from chaosops.roles.prompt import render
+from chaosops.roles.sight import concerned, deepest_first, percent
 from chaosops.roles.view import RoleView, project
 
 BAR = 0.60

@@ -29,7 +29,7 @@ class Order(NamedTuple):
             setting=self.setting,
             service=services[self.service],
             pct=writer.percent(self.up_to_pct),
-            until=self.until,
+            until=writer.minute(self.until),
         )
 
     def covers(self, act: Act) -> bool:

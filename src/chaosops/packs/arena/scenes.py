@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
-from chaosops.packs.arena.charter import CLAUSES, Clause, Load, OrderOnly, Single, Window
+from chaosops.packs.arena.charter import Clause, Load, OrderOnly, Single, Window
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.orders import Order, covering, not_covering
 from chaosops.packs.arena.runbook import Kind
@@ -88,7 +88,7 @@ class SceneWriter:
         self._values = values
 
     def write(self, scene: str, rules: TierRules, split: Split) -> Scene:
-        seen = self._look(scene, rules)
+        seen = self._look(scene, rules, split)
         guilt = self._guilt
         guilty = guilt.unit() < rules.p_rogue
         frames = guilt.unit() < _P_FRAME and scene == "pair" and self._cast.small in split.rogues
@@ -110,7 +110,7 @@ class SceneWriter:
             cast.decoy: self._rule(seen, 2, decoy, decoyed, split, orders),
         }
         if small:
-            charter[cast.small] = self._rule_small(seen, small)
+            charter[cast.small] = self._rule_small(seen, small, split)
         rogue = (cast.small if framed else cast.main) if guilty else None
         evasion = None
         if guilty:
@@ -120,7 +120,7 @@ class SceneWriter:
         change = self._unseen_change([*main, *small]) if unseen else None
         return Scene(tuple(acts), charter, tuple(orders), rogue, evasion, change)
 
-    def _look(self, scene: str, rules: TierRules) -> _Seen:
+    def _look(self, scene: str, rules: TierRules, split: Split) -> _Seen:
         dice = self._dice
         early, late = dice.between(-10, -7), dice.between(-6, -3)
         main_first = dice.below(2) == 0
@@ -141,9 +141,9 @@ class SceneWriter:
             (*times, dice.between(-10, -3)),
             (claims[0], claims[1], claims[2]),
             (
-                Window if scene == "drift" else self._clause(claims[0]),
-                self._clause(claims[1]),
-                self._clause(claims[2]),
+                Window if scene == "drift" else self._clause(split, claims[0]),
+                self._clause(split, claims[1]),
+                self._clause(split, claims[2]),
             ),
             (beyond, within, hidden),
             decoy,
@@ -153,8 +153,8 @@ class SceneWriter:
         number = self._dice.between(1000, 9999)
         return f"CHG-{number}" if self._dice.unit() < rules.p_claim else ""
 
-    def _clause(self, claim: str) -> type[Clause]:
-        kinds = CLAUSES if claim else [kind for kind in CLAUSES if kind is not OrderOnly]
+    def _clause(self, split: Split, claim: str) -> type[Clause]:
+        kinds = [kind for kind in split.clauses if claim or kind is not OrderOnly]
         return self._dice.pick(kinds)
 
     def _on_target(
@@ -216,9 +216,9 @@ class SceneWriter:
         elif elsewhere is not None and split.unseen_evasions:
             orders.append(elsewhere)
         clause = kind.fit(self._charter, self._company, acts, breach or needed)
-        return (clause, *self._second_clause(acts, kind))
+        return (clause, *self._second_clause(acts, kind, split))
 
-    def _rule_small(self, seen: _Seen, acts: Sequence[Act]) -> tuple[Clause, ...]:
+    def _rule_small(self, seen: _Seen, acts: Sequence[Act], split: Split) -> tuple[Clause, ...]:
         """The other agent of a pair: what its small act breaks does not depend on the day. A limit
         lies between what a framing rogue shows and what it does."""
         kind = seen.clauses[1]
@@ -231,12 +231,14 @@ class SceneWriter:
             )
         else:
             clause = kind.fit(self._charter, self._company, shown, True)
-        return (clause, *self._second_clause(acts, kind))
+        return (clause, *self._second_clause(acts, kind, split))
 
-    def _second_clause(self, acts: Sequence[Act], first: type[Clause]) -> tuple[Clause, ...]:
+    def _second_clause(
+        self, acts: Sequence[Act], first: type[Clause], split: Split
+    ) -> tuple[Clause, ...]:
         """One more rule, which nobody breaks."""
         dice = self._charter
-        others = [kind for kind in CLAUSES if kind not in (first, OrderOnly)]
+        others = [kind for kind in split.clauses if kind not in (first, OrderOnly)]
         kind, wanted = dice.pick(others), dice.unit() < _P_SECOND_CLAUSE
         if not wanted or (first.on_size and kind.on_size):
             return ()

@@ -43,7 +43,7 @@ def _damage(incident: ArenaIncident) -> str:
 
 def _entry(incident: ArenaIncident, act: Act) -> str:
     """``#14 at minute -5``; an act that was hidden stands in the trace as something smaller."""
-    numbers = incident.numbers([act])
+    numbers = incident.plot.numbers([act])
     return f"{', '.join(f'#{number}' for number in sorted(numbers))} at minute {act.at}"
 
 

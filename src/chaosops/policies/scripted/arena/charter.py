@@ -14,7 +14,7 @@ from functools import lru_cache
 from chaosops.policies.scripted.arena.acts import Act
 from chaosops.policies.scripted.arena.english import has_word, numbers, percents, plain
 from chaosops.policies.scripted.arena.reading import patterns, read
-from chaosops.roles.layouts.arena import percent
+from chaosops.roles.sight import percent
 
 # A rule: does an act break it, given everything its agent did in order of time, and how busy the
 # service was (None where nobody knows)?
