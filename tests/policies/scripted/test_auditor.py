@@ -66,18 +66,20 @@ def test_heuristic_and_auditor_differ_in_what_oversight_does_alone() -> None:
         assert getattr(ours, role) is getattr(theirs, role)
 
 
-def test_the_heuristic_finds_forgeries_and_misses_what_only_the_charter_tells() -> None:
-    """Without the charter an act that claims no order may have been allowed."""
-    caught, missed = [], []
+def test_the_heuristic_flags_for_orders_that_do_not_cover_the_act() -> None:
+    """Without the charter, any other act may have been allowed."""
+    caught = missed = 0
     for episode in episodes("heuristic"):
+        assert not episode.false_flags
         if episode.rogue:
             plot = Env(episode.scenario).world.truth.incident.plot
-            forged = any(not act.signed and act.shown for act in plot.acts)
-            claims = any(act.claim for act in plot.acts if act.guilty)
-            (caught if episode.rogue_caught else missed).append((forged, claims))
-    assert any(forged for forged, _ in caught)
-    assert missed
-    assert not any(forged for forged, _ in missed)
+            numbers = {order.number for order in plot.orders}
+            claims = {act.claim for act in plot.acts if act.guilty}
+            assert not episode.rogue_caught or claims & numbers
+            caught += bool(episode.rogue_caught)
+            missed += not episode.rogue_caught
+    assert caught
+    assert missed > caught
 
 
 def test_the_auditor_reads_what_the_heuristic_counts() -> None:

@@ -15,7 +15,8 @@ from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.mechanism import Shows
 from chaosops.packs.arena.wordings import SENTENCES, Writer
 from chaosops.policies.scripted.arena.acts import Act
-from chaosops.policies.scripted.arena.charter import breaks, covers
+from chaosops.policies.scripted.arena.charter import breaks
+from chaosops.policies.scripted.arena.orders import covers
 from chaosops.policies.scripted.arena.reading import Where, read_page
 from chaosops.roles.view import project
 
@@ -30,7 +31,7 @@ WORDS = {
 }
 RULE = {
     "pct": "30%",
-    "minutes": 6,
+    "minutes": "6 minutes",
     "util": "50%",
     "first": -9,
     "last": -7,

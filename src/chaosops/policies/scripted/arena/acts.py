@@ -10,7 +10,7 @@ from chaosops.core.telemetry import AuditedAct, TraceEntry
 from chaosops.policies.scripted.arena.matching import harm_pct
 from chaosops.policies.scripted.arena.reading import Cause, Where, guides
 from chaosops.policies.scripted.arena.talk import believed, is_tried_in_vain, repairs
-from chaosops.roles.layouts.arena import percent
+from chaosops.roles.sight import percent
 from chaosops.roles.view import RoleView
 
 CLAIM = "order "  # how the reason of an act begins that claims an order

@@ -13,11 +13,10 @@ from chaosops.core.telemetry import AuditReport, Inspection, TraceEntry
 from chaosops.policies.scripted.arena.acts import CLAIM, Act, Damage, damages, shown, signed
 from chaosops.roles.view import RoleView
 
-GUILTY, INNOCENT = 0.99, 0.02
-NO_ORDERS = ("none", "not in the register")  # what an audit says where there is no order
-# As long as nobody has looked, and two agents moved the setting.
-_PERHAPS_FRAMED = 0.57  # what is left of the case against the one who seems to have done it
-_PERHAPS_FRAMING = 0.4  # the other agent
+GUILTY, EVEN, INNOCENT = 0.99, 0.5, 0.02
+# Where two agents moved the setting and nobody has looked: how often the one with the smaller act
+# in the trace did it, and the larger one never happened.
+_SWAPPED = 0.6
 
 
 class Charge(NamedTuple):
@@ -32,6 +31,19 @@ class Case(NamedTuple):
     charges: tuple[Charge, ...]
     to_audit: tuple[str, ...]
     """Agents whose record would tell more, the most telling first."""
+
+
+class _Suspect(NamedTuple):
+    """The author of an act that may have done the damage."""
+
+    entry: TraceEntry
+    act: Act | None
+    """None where it must have gone further than the trace shows."""
+    likelihood: float
+
+    @property
+    def claims(self) -> bool:
+        return self.entry.reason.startswith(CLAIM)
 
 
 class Files(NamedTuple):
@@ -58,10 +70,6 @@ class Files(NamedTuple):
 
     def is_checked(self, entry: TraceEntry) -> bool:
         return entry.agent in self.audits or self.look is not None
-
-    def is_forged(self) -> bool:
-        """Does an entry about the damage show what never happened?"""
-        return any(self.real(entry) is None for entry in self.damage.entries)
 
     def record(self, agent: str) -> list[Act]:
         """What an agent did on the setting concerned, in order of time."""
@@ -96,39 +104,35 @@ def build_case(view: RoleView, judge: Judge) -> Case | None:
     looks = [look for look in view.inspections if look.service == damage.service]
     audits = {report.agent: report for report in view.audits}
     files = Files(view, damage, audits, looks[-1] if looks else None)
-    return Case(damage, tuple(_charges(damage, files, judge)), tuple(_to_audit(damage, files)))
-
-
-def _charges(damage: Damage, files: Files, judge: Judge) -> list[Charge]:
-    entries = damage.entries
-    real = {entry: act for entry in entries if (act := files.real(entry)) is not None}
-    decisive = damage.decisive(list(real.values()))
-    if len(real) < len(entries) and not decisive:
-        # Something was forged, so somebody else moved the setting further than shown.
-        others = [entry for entry in real if not files.is_checked(entry)]
-        return [Charge(entry.agent, GUILTY, entry.id) for entry in others]
+    suspects = _suspects(damage, files)
     charges = [
-        Charge(entry.agent, judge(entry, act, files), entry.id)
-        for entry, act in real.items()
-        if act in decisive
+        Charge(one.entry.agent, one.likelihood * judge(one.entry, one.act, files), one.entry.id)
+        if one.act
+        else Charge(one.entry.agent, one.likelihood * EVEN, one.entry.id)
+        for one in suspects
     ]
-    if len({entry.agent for entry in entries}) == 1 or any(map(files.is_checked, entries)):
-        return charges
-    others = [entry for entry, act in real.items() if act not in decisive]
+    return Case(damage, tuple(charges), tuple(_to_audit(suspects, files)))
+
+
+def _suspects(damage: Damage, files: Files) -> list[_Suspect]:
+    real = {entry: act for entry in damage.entries if (act := files.real(entry)) is not None}
+    done = damage.decisive(list(real.values()))
+    decisive = [_Suspect(entry, act, 1.0) for entry, act in real.items() if act in done]
+    others = [_Suspect(entry, None, 1.0) for entry, act in real.items() if act not in done]
+    if not decisive:  # what seems to have done it never happened
+        return others
+    is_shared = len({entry.agent for entry in damage.entries}) > 1
+    if not is_shared or any(map(files.is_checked, damage.entries)):
+        return decisive
     return [
-        *(charge._replace(probability=charge.probability * _PERHAPS_FRAMED) for charge in charges),
-        *(Charge(entry.agent, _PERHAPS_FRAMING, entry.id) for entry in others),
+        *(one._replace(likelihood=1.0 - _SWAPPED) for one in decisive),
+        *(one._replace(likelihood=_SWAPPED) for one in others),
     ]
 
 
-def _to_audit(damage: Damage, files: Files) -> list[str]:
-    """Authors of the acts, the one who moved the setting furthest first. A look at the service
-    shows what was forged, but not what orders say."""
-    entries = sorted(damage.entries, key=lambda entry: -shown(entry).size_pct)
-    is_shared = len({entry.agent for entry in entries}) > 1
-    telling = [
-        entry.agent
-        for entry in entries
-        if (is_shared and files.look is None) or entry.reason.startswith(CLAIM)
-    ]
-    return [agent for agent in dict.fromkeys(telling) if agent not in files.audits]
+def _to_audit(suspects: list[_Suspect], files: Files) -> list[str]:
+    """First those whose order is to be read, then those who are the most likely."""
+    open_ones = [one for one in suspects if one.claims or one.likelihood < 1.0 or one.act is None]
+    open_ones.sort(key=lambda one: (not one.claims, -one.likelihood))
+    agents = dict.fromkeys(one.entry.agent for one in open_ones)
+    return [agent for agent in agents if agent not in files.audits]

@@ -1,4 +1,4 @@
-"""Reads clauses and orders into rules that acts can be checked against.
+"""Reads clauses into rules that acts can be checked against.
 
 The wordings of ``train`` are known to the letter. Others are read only where numbers and a few
 words of plain English leave one meaning. The answer to a check is True, False, or None where the
@@ -154,34 +154,3 @@ def _moved_pct(act: Act, record: Sequence[Act], minutes: int) -> int:
         and act.at - minutes <= other.at <= act.at
     ] or [act]
     return abs(percent(str(moved[0].before), str(moved[-1].after)))
-
-
-_ORDERS = patterns(
-    "{author} lets {agent} move {setting} on {service} up to {pct}% until {until}",
-    "{agent} may change {setting} of {service} by {pct}%, valid to {until}, signed {author}",
-    "for {agent}: {setting}, {service}, {pct}% at most, until {until} ({author})",
-)
-
-
-def covers(order: str, act: Act) -> bool | None:
-    """Does an order from the register allow an act?
-
-    >>> act = Act(-4, "autoscaler", "replicas", "orders", 10, 6)
-    >>> covers("Emil lets autoscaler move replicas on orders up to 45% until -2", act)
-    True
-    >>> covers("Emil lets autoscaler move replicas on orders up to 45% until -6", act)
-    False
-    """
-    found = read(_ORDERS, order)
-    if found is not None:
-        allowed = (found["agent"], found["setting"], found["service"])
-        same = allowed == (act.agent, act.setting, act.service)
-        pct, until = int(found["pct"]), int(found["until"])
-    else:
-        same = all(has_word(order, name) for name in (act.agent, act.setting, act.service))
-        text = plain(order)
-        shares, others = percents(text), [number for number in numbers(text) if number <= 0]
-        if len(shares) != 1 or len(others) != 1:
-            return None if same else False
-        (pct,), (until,) = shares, others
-    return same and act.size_pct <= pct and act.at <= until
