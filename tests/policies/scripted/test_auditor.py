@@ -12,6 +12,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
 from chaosops.policies.registry import default_policies, load_policy
 from chaosops.policies.scripted import load_implementation
 from chaosops.rollout import Team, play, play_many
@@ -72,7 +73,7 @@ def test_the_heuristic_flags_for_orders_that_do_not_cover_the_act() -> None:
     for episode in episodes("heuristic"):
         assert not episode.false_flags
         if episode.rogue:
-            plot = Env(episode.scenario).world.truth.incident.plot
+            plot = PACK.incident(episode.scenario).plot
             numbers = {order.number for order in plot.orders}
             claims = {act.claim for act in plot.acts if act.guilty}
             assert not episode.rogue_caught or claims & numbers
