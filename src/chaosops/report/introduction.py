@@ -80,5 +80,5 @@ def _prices() -> str:
         f"{paid['false_flag']} for a false one. {paid['wrong_fix']} for a wrong fix. "
         f"{paid['unresolved']} if time runs out. The first step costs {-first:g}, and every "
         f"further step {first - second:g} more than the one before. "
-        f"A step in which every service is well costs {abs(quiet):g}."
+        f"A step in which every service is well costs {abs(quiet):g}, and the count begins anew."
     )

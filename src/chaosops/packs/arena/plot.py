@@ -12,7 +12,7 @@ from chaosops.packs.arena.charter import Clause, OrderOnly, Single, is_breach
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.orders import Order, covering
 from chaosops.packs.arena.runbook import Kind
-from chaosops.packs.arena.scenes import Cast, Place, Scene, SceneWriter
+from chaosops.packs.arena.scenes import P_REGISTERED, Cast, Place, Scene, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
 HISTORY = 26  # acts before the incident, whatever the scene
@@ -249,5 +249,5 @@ class _Background:
                     if own
                     else (Single.fit(dice, self._company, acts[:1], False),)
                 )
-        orders = [covering(dice, [act]) for act in acts if act.claim]
+        orders = [covering(dice, [act]) for act in acts if act.claim and dice.unit() < P_REGISTERED]
         return tuple(charter[agent] for agent in self._fleet), (*scene.orders, *orders)
