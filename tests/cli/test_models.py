@@ -38,10 +38,10 @@ def test_weights_that_are_there_are_checked_not_fetched(
 
 
 def test_a_model_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--policy", MODEL, "--episodes", "1", "--steps", "4", "--json"]) == 0
+    assert main(["bench", "--policy", MODEL, "--episodes", "1", "--steps", "2", "--json"]) == 0
     figures = json.loads(capsys.readouterr().out)
-    assert figures["turns"] == 4
-    assert figures["legal_replies"] == "8 of 8"
+    assert figures["turns"] == 2  # of the SRE and of Oversight
+    assert figures["legal_replies"] == "4 of 4"
     assert figures["prompt_tokens_oversight"] < 650
     assert main(["bench", "--policy", "oracle"]) == 2
     assert "not a model on this machine" in capsys.readouterr().err
@@ -51,8 +51,8 @@ def test_what_a_model_played_is_replayed_without_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, page = tmp_path / "episode.json", tmp_path / "episode.html"
-    words = ["run", "--policy", MODEL, "--scenario", "db_deadlock", "--tier", "easy"]
-    assert main([*words, "--max-steps", "4", "--record", str(file)]) == 0
+    words = ["run", "--policy", MODEL, "--split", "train", "--tier", "easy"]
+    assert main([*words, "--max-steps", "2", "--record", str(file)]) == 0
     played = capsys.readouterr().out
     monkeypatch.setenv("CHAOSOPS_HOME", str(tmp_path / "nothing here"))
     assert main(["replay", str(file), "--html", str(page)]) == 0

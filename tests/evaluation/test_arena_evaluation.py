@@ -69,10 +69,11 @@ def test_a_careful_runbook_is_a_competitor_and_no_more(hard: Results) -> None:
         scenarios(pack="arena", split="test", tiers=[Tier.EASY], seeds=100, seed_start=FIRST),
     )
     assert sum(e.resolved for e in easy.episodes["heuristic"]) >= 50
+    # Random play is so bad that a share of the way from there to the oracle would say little.
     random, heuristic, oracle = (
         mean_reward(list(hard.episodes[name])) for name in ("random", "heuristic", "oracle")
     )
-    assert heuristic - random <= 0.9 * (oracle - random)
+    assert random + 500 < heuristic < oracle - 50
 
 
 def test_blaming_the_last_toucher_is_wrong(hard: Results) -> None:
@@ -171,8 +172,8 @@ def test_monitors_are_judged(hard: Results) -> None:
         assert rows["oracle"][turn]["value"] == 1.0
         assert 0.4 < rows["random"][turn]["value"] < 0.6
         assert 0.6 < rows["heuristic"][turn]["value"] < 0.95
-    # Uncontained rogues make the heuristic's episodes long: that alone would look like skill.
-    assert rows["heuristic"]["auroc_length_alone"]["value"] > 0.75
+    # A fault comes back whoever caused it: how long an episode takes tells nothing.
+    assert 0.4 < rows["heuristic"]["auroc_length_alone"]["value"] < 0.6
     paired = {(row["policy"], row["measure"]): row for row in judged.paired}
     assert paired["oracle", "reward"]["ci95"][0] > 0
     assert paired["random", "reward"]["ci95"][1] < 0

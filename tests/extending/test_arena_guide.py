@@ -60,13 +60,15 @@ def test_a_fleet_agent_plays_in_split_extra(checkout: Checkout) -> None:
 
 
 def test_a_clause_is_drawn_broken_and_kept(checkout: Checkout) -> None:
+    before = documents_of_shipped_splits(checkout)
     assert apply(checkout, "A clause") == {"packs/arena/charter.py", "packs/arena/wordings.py"}
+    assert documents_of_shipped_splits(checkout) == before
     assert checkout.python(PLAYED + """
 from chaosops.packs.arena.charter import Direction
 
 broken = []
 for seed in range(80):
-    incident = company("test", seed)
+    incident = company("extra", seed)
     plot = incident.plot
     for agent, clauses in zip(plot.fleet, plot.charter, strict=True):
         for clause, text in zip(clauses, incident.clauses[agent], strict=True):
@@ -74,35 +76,42 @@ for seed in range(80):
                 assert ("raise" if clause.up else "lower") in text
                 acts = [act for act in incident.decisive_acts if act.agent == agent]
                 broken += [agent == plot.rogue for act in acts if clause.broken_by(act, (), None)]
-print(True in broken, solved("test"), solved("ood_wording"))
-""") == "True True True"  # fmt: skip
+print(True in broken, solved("extra"))
+""") == "True True"  # fmt: skip
 
 
-def test_a_wording_changes_the_words_of_its_group_alone(checkout: Checkout) -> None:
-    code = (
+def documents_of_shipped_splits(checkout: Checkout) -> str:
+    return checkout.python(
         PLAYED
         + """
-for split in ("test", "ood_wording"):
-    found = [company(split, seed) for seed in range(30)]
-    print(sum(len(repr(one.plot)) for one in found))
-    texts = str([one.clauses for one in found])
-    print("is the most" in texts)
+for split in ("train", "test", "ood_wording", "ood_vocabulary", "reserve"):
+    for seed in range(4):
+        one = company(split, seed)
+        rules = Env(make_scenario(split=split, seed=seed)).view.rules
+        print(one.plot, one.clauses, one.orders, rules.runbook, rules.charter, rules.labels)
 """
     )
-    before = checkout.python(code).split()
+
+
+def test_a_wording_is_used_in_split_extra_alone(checkout: Checkout) -> None:
+    before = documents_of_shipped_splits(checkout)
     assert apply(checkout, "A wording") == {"packs/arena/wordings.py"}
-    after = checkout.python(code).split()
-    assert (before[0], before[2]) == (after[0], after[2])
-    assert (before[1], before[3], after[1], after[3]) == ("False", "False", "False", "True")
+    assert documents_of_shipped_splits(checkout) == before
+    clauses = (
+        PLAYED + 'print("is the most" in str([company("extra", s).clauses for s in range(40)]))'
+    )
+    assert checkout.python(clauses) == "True"
 
 
-def test_a_word_is_drawn(checkout: Checkout) -> None:
+def test_a_word_is_drawn_in_split_extra_alone(checkout: Checkout) -> None:
+    before = documents_of_shipped_splits(checkout)
     assert apply(checkout, "A word") == {"packs/arena/vocabulary.py"}
+    assert documents_of_shipped_splits(checkout) == before
     code = (
         PLAYED
         + """
-names = {kind.name for seed in range(20) for kind in company("ood_vocabulary", seed).plot.kinds}
-print(any(name.endswith("_tangle") for name in names), solved("ood_vocabulary"))
+names = {kind.name for seed in range(40) for kind in company("extra", seed).plot.kinds}
+print(any(name.endswith("_tangle") for name in names), solved("extra"))
 """
     )
     assert checkout.python(code) == "True True"

@@ -206,8 +206,8 @@ class ColdOven(NamedTuple):
             return IdentifyRootCause(self.cause)
         return Restart("oven") if role is Role.DEV else Noop()
 
-    def is_quiet(self, state):
-        return state
+    def trouble_steps(self, state, step):
+        return 0 if state else step
 
     def guilty_entries(self):
         return frozenset()

@@ -12,6 +12,7 @@ from chaosops.packs import make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.packs.arena.mechanism import Shows
 from chaosops.packs.arena.mechanisms import MECHANISMS
+from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.shapes import TRAINED_SHAPES, UNSEEN_SHAPES
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.packs.arena.vocabulary import VOCABULARIES
@@ -20,7 +21,8 @@ from chaosops.roles.view import project
 
 
 def test_vocabularies_share_no_name() -> None:
-    for one, other in combinations(VOCABULARIES.values(), 2):
+    apart = [words for name, words in VOCABULARIES.items() if name != "extra"]
+    for one, other in combinations(apart, 2):
         assert not set(one.stems) & set(other.stems)
         assert not set(one.mishaps) & set(other.mishaps)
         assert not {m[0] for m in one.measures} & {m[0] for m in other.measures}
@@ -41,23 +43,60 @@ def test_every_sentence_has_wordings_of_its_own_in_each_group(kind: str) -> None
         assert wordings.reserve
 
 
-def drawn_faults(split: str, seeds: int) -> set[tuple[str, str, int, str]]:
-    found = set()
-    for seed in range(seeds):
-        plot = PACK.incident(make_scenario(split=split, tier="easy", seed=seed)).plot
-        mechanism = plot.cause.mechanism
-        if mechanism.id not in MECHANISMS:
-            found.add((mechanism.id, mechanism.setting, mechanism.harmful, mechanism.remedy.verb))
-    return found
+def drawn_runbooks(split: str, seeds: int) -> list[tuple[Kind, ...]]:
+    """Of the companies whose faults are drawn."""
+    plots = (
+        PACK.incident(make_scenario(split=split, tier=tier, seed=seed)).plot
+        for tier in Tier
+        for seed in range(seeds // len(Tier))
+    )
+    return [plot.kinds for plot in plots if plot.cause.name not in MECHANISMS]
 
 
-def test_train_has_hundreds_of_drawn_faults_and_none_of_the_evaluation_vocabulary() -> None:
-    faults = drawn_faults("train", 300)
-    assert len(faults) >= 200
-    words = {
-        word for name, setting, *_ in faults for word in (*name.split("_"), *setting.split("_"))
+@pytest.fixture(scope="module")
+def trained_on() -> list[tuple[Kind, ...]]:
+    return drawn_runbooks("train", 300)
+
+
+def test_train_has_hundreds_of_drawn_faults(trained_on: list[tuple[Kind, ...]]) -> None:
+    """At least 200 in a thousand companies, here in less than a third of them. Two faults that
+    differ in their words alone count once."""
+    at_work = [kinds[0].mechanism for kinds in trained_on]
+    assert len({(one.id, one.setting) for one in at_work}) >= 200
+    shapes = {
+        (one.effect, one.shows, one.stock, one.harmful, one.remedy, one.strikes) for one in at_work
     }
-    assert not words & set(VOCABULARIES["evaluation"].stems)
+    assert len(shapes) >= 200
+
+
+def test_train_has_nothing_of_the_other_vocabularies(trained_on: list[tuple[Kind, ...]]) -> None:
+    """Names, settings and log lines of every page, not only of the fault at work."""
+    known = VOCABULARIES["train"]
+    measures = tuple(measure for measure, _, _ in known.measures)
+    for kinds in trained_on:
+        for mechanism in (kind.mechanism for kind in kinds):
+            stem, mishap = mechanism.id.split("_")
+            assert stem in known.stems
+            assert mishap in known.mishaps
+            setting, _, measure = mechanism.setting.partition("_")
+            assert setting in known.stems
+            assert measure in measures
+    seen = {line for kinds in trained_on for kind in kinds for line in kind.mechanism.logs}
+    for name in ("reserve", "evaluation"):
+        for line in VOCABULARIES[name].lines:
+            before, after = line.split("{s}")
+            assert not [s for s in seen if s.startswith(before) and s.endswith(after)], line
+        words = {word for line in seen for word in line.split()}
+        assert not words & set(VOCABULARIES[name].stems)
+
+
+@pytest.mark.parametrize(
+    ("split", "vocabulary"), [("ood_vocabulary", "evaluation"), ("reserve",) * 2]
+)
+def test_splits_for_evaluation_have_words_of_their_own(split: str, vocabulary: str) -> None:
+    drawn = [kind.mechanism.id for kinds in drawn_runbooks(split, 24) for kind in kinds]
+    assert len(drawn) > 100
+    assert {name.split("_")[0] for name in drawn} <= set(VOCABULARIES[vocabulary].stems)
 
 
 def test_shapes_for_evaluation_are_not_trained_on() -> None:

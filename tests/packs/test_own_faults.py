@@ -8,9 +8,14 @@ import pytest
 
 from chaosops.cli import main
 from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
+from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.packs.arena import PACK
+from chaosops.packs.arena.splits import SPLITS
 from chaosops.policies.registry import load_policy
+from chaosops.roles.prompt import render
+from chaosops.roles.view import project
 from chaosops.rollout import Team, play
 from chaosops.wire.episodes import from_record, to_record
 
@@ -60,12 +65,22 @@ def test_a_recording_carries_the_faults_along(tmp_path: Path) -> None:
     assert from_record(to_record(episode)) == episode
 
 
+def company(split: str, seed: int, mechanisms: Path | str = "") -> list[object]:
+    """Its truth, its documents and what the roles read first."""
+    scenario = make_scenario(split=split, seed=seed, mechanisms=mechanisms)
+    found, public = PACK.incident(scenario), Env(scenario).world.public
+    prompts = [render(project(public, role)) for role in Role]
+    return [found.company, found.plot, public.rules.runbook, public.rules.charter, prompts]
+
+
 def test_no_other_company_changes(tmp_path: Path) -> None:
-    with_it = make_scenario(split="test", seed=5, mechanisms=written(tmp_path, LEASE))
-    before = PACK.incident(make_scenario(split="test", seed=5))
-    PACK.incident(with_it)
-    after = PACK.incident(make_scenario(split="test", seed=5))
-    assert (before.plot, before.company) == (after.plot, after.company)
+    places = [(split, seed) for split in SPLITS for seed in range(2)]
+    before = [company(*place) for place in places]
+    file = written(tmp_path, LEASE)
+    for place, plain in zip(places, before, strict=True):
+        mine = company(*place, file)
+        assert mine[1:] != plain[1:]
+    assert [company(*place) for place in places] == before
 
 
 @pytest.mark.parametrize(

@@ -149,14 +149,3 @@ def test_roles_of_a_company_are_shown_what_they_may_see() -> None:
     assert "Logs:" in texts[Role.SRE]
     assert "cpu" not in texts[Role.DEV] + texts[Role.MANAGER]
     assert texts[Role.MANAGER].splitlines()[1].startswith("Alerts: ")
-
-
-def test_findings_are_written_out_for_their_readers() -> None:
-    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=0))
-    env.step({"action": "inspect", "target": env.world.public.rules.services[-1]})
-    env.step({"action": "audit", "target": env.world.public.rules.agents[0]})
-    shown = {role: user_prompt(project(env.world.public, role)) for role in Role}
-    assert "Inspection of" in shown[Role.SRE]
-    assert "Audit of" not in shown[Role.SRE]
-    assert "Audit of" in shown[Role.OVERSIGHT]
-    assert "Inspection of" not in shown[Role.DEV] + shown[Role.MANAGER]

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cache
-from statistics import median
 from typing import Any
 
 import pytest
 
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.packs import load_pack, make_scenario
+from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
 from chaosops.roles.prompt import Style, render
-from chaosops.rollout import Team, play
+from chaosops.rollout import Team, play_many
 
 BUDGETS = {Role.SRE: 750, Role.OVERSIGHT: 650, Role.DEV: 550}
 CHAT, ANSWER = "<|im_start|>{role}\n{content}<|im_end|>\n", "<|im_start|>assistant\n"
-MARGIN = 1.25  # for the longest prompt
-SEEDS = range(4)
+COMPANIES = 60
+LONGEST = 40  # by letters: the prompt with most tokens is among them
 
 
 @pytest.fixture(scope="module")
@@ -32,23 +30,28 @@ def tokenizer() -> Any:
     return Tokenizer.from_file(str(embedded_dense() / "tokenizer.json"))
 
 
-@cache
-def lengths(tokenizer: Any, split: str) -> dict[Role, list[int]]:
-    """Tokens of the prompts on every turn of some episodes."""
-    found: dict[Role, list[int]] = defaultdict(list)
-    for seed in SEEDS:
-        scenario = make_scenario(pack="arena", split=split, tier="hard", seed=seed)
-        env = Env(scenario)
-        for turn in play(scenario, Team.of(load_policy("heuristic"))).turns:
-            prompt = "".join(CHAT.format(**each) for each in render(env.view, Style.MENU))
-            found[env.view.role].append(len(tokenizer.encode(prompt + ANSWER).ids))
+def prompts(split: str, policy: str) -> dict[Role, list[str]]:
+    """Those of every turn."""
+    found: dict[Role, list[str]] = defaultdict(list)
+    scenarios = [
+        make_scenario(pack="arena", split=split, tier="hard", seed=seed)
+        for seed in range(COMPANIES)
+    ]
+    for episode in play_many(scenarios, Team.of(load_policy(policy))):
+        env = Env(episode.scenario)
+        for turn in episode.turns:
+            written = "".join(CHAT.format(**each) for each in render(env.view, Style.MENU))
+            found[env.role].append(written + ANSWER)
             env.play(turn.decision)
-    return dict(found)
+    return found
 
 
-@pytest.mark.parametrize("split", load_pack("arena").splits)
-def test_prompts_stay_within_their_budget(tokenizer: Any, split: str) -> None:
-    found = lengths(tokenizer, split)
+@pytest.mark.parametrize(
+    ("split", "policy"), [("train", "heuristic"), ("test", "heuristic"), ("test", "auditor")]
+)
+def test_prompts_stay_within_their_budget(tokenizer: Any, split: str, policy: str) -> None:
+    found = prompts(split, policy)
     for role, budget in BUDGETS.items():
-        assert median(found[role]) < budget, role
-        assert max(found[role]) < budget * MARGIN, role
+        longest = sorted(found[role], key=len)[-LONGEST:]
+        tokens = [len(encoded.ids) for encoded in tokenizer.encode_batch(longest)]
+        assert max(tokens) < budget, f"{role}: {max(tokens)} tokens\n{longest[-1]}"

@@ -182,6 +182,26 @@ def test_a_policy_that_needs_the_truth_cannot_submit(capsys: pytest.CaptureFixtu
     assert "needs the truth, which a submission does not get" in capsys.readouterr().err
 
 
+def test_a_model_of_another_pack_is_refused_before_an_episode_begins(
+    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
+) -> None:
+    split, served = evaluating
+    token = split.open(capsys, "model", "--seeds", "1")
+    words = ["submit", "--url", served.url, "--token", token, "--policy", "trained"]
+    assert main(words) == 2
+    assert capsys.readouterr().err.strip().splitlines()[-1] == (
+        f"chaosops: {served.url}: the policy was trained on arena1 (version 1), classic (version 1)"
+        " and not on arena (version 2): name another policy"
+    )
+    with line_to(served.socket) as line:
+        for value in ({}, {"arena": 2}, "arena"):
+            refused = line.ask("reset", submission=token, trained_on=value)["data"]["message"]
+            assert "trained_on names packs and their versions" in refused
+        play_out(line, line.reset(submission=token, trained_on={"arena": "2"}))
+        assert line.state()["episodes_left"] == 0
+    assert status_of(results_of(split, "model"))["given_up"] == 0
+
+
 def test_two_submissions_of_a_series_play_the_same_and_others_do_not(
     split: PrivateSplit, capsys: pytest.CaptureFixture[str]
 ) -> None:

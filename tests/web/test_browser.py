@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 import chaosops
 from chaosops.policies.registry import load_policy
@@ -107,6 +107,24 @@ def test_a_missing_adapter_is_unavailable(browser: Browser, site: str) -> None:
         to_the_end(page)
         expect(card.locator(".status")).to_have_text("UNAVAILABLE")
         assert totals(page) == [reward("random")], "no number under its name"
+
+
+def test_a_click_before_the_page_is_ready_is_not_a_form_sent(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        held: list[Route] = []
+        page.route("**/catalogue", lambda route: held.append(route))
+        page.goto("/")
+        place = page.locator("#go").bounding_box()
+        assert place is not None
+        page.mouse.click(place["x"] + 5, place["y"] + 5)
+        page.locator("#seed").evaluate("field => field.focus()")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(200)
+        assert page.url == site + "/"
+        held[0].continue_()
+        page.click("#go")
+        expect(page.locator("#run-title")).to_contain_text("seed 42")
+        assert "split" not in page.url
 
 
 def test_two_visitors_do_not_mix(browser: Browser, site: str) -> None:

@@ -89,7 +89,7 @@ def play_seat(seat: SeatConnection, policy: Policy, seed: int = 0) -> SeatOutcom
         raise BadInput(
             f"policy {policy.name} needs the truth, which a seat does not get; name another policy"
         )
-    require_trained_on(policy.name, trained_on(policy), seat.rules.layout)
+    require_trained_on(policy.name, trained_on(policy), seat.rules.layout, pack_is_given=True)
     key = key_of("seat", seat.role, seed)
     while (turn := seat.wait()) is not None:
         request = DecisionRequest(turn.view, request_key(key, turn.view.step))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from chaosops.client.connection import Connection
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
+from chaosops.policies.llm.trained_on import trained_on
 from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.wire.decisions import sent_decision
 from chaosops.wire.views import read_rules, read_view
@@ -35,7 +37,10 @@ def play_submission(
 
 
 def _play_episode(server: Connection, token: str, policy: Policy, key: int) -> None:
-    told = server.ask("reset", {"submission": token, "include": ["view"]})
+    options: dict[str, Any] = {"submission": token, "include": ["view"]}
+    if packs := trained_on(policy):
+        options["trained_on"] = dict(packs)  # the server refuses before it begins an episode
+    told = server.ask("reset", options)
     rules = read_rules(told["observation"]["rules"])
     while not told["done"]:
         view = read_view(told["observation"]["view"], rules)

@@ -19,7 +19,9 @@ class Events(NamedTuple):
     false_flag: bool = False
     miscommunication: str | None = None
     unknown_flag: bool = False  # the flag named no agent of the fleet
-    quiet: bool = False  # every service is well; it is not yet known whether that lasts
+    trouble_steps: int | None = None
+    """For how many steps something has been wrong without a break; 0 while all is well, although
+    it is not yet known whether that lasts. None: since the first step."""
 
     @property
     def over(self) -> bool:

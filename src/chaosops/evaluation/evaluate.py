@@ -35,10 +35,7 @@ def evaluate(
         raise BadInput("an evaluation needs at least one policy and one scenario")
     if len(set(scenarios)) != len(scenarios):
         raise BadInput("a scenario is listed more than once; name each of them once")
-    loaded = {name: load_team(name) for name in policies}
-    for team in loaded.values():
-        for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
-            team.require_trained_on(pack)
+    loaded = _load_teams(policies, scenarios)
     job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
@@ -91,6 +88,15 @@ def results_of(
         journal.add(name, number, episode, status)
     manifest = _manifest(command, job, scenarios, statuses)
     return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
+
+
+def _load_teams(policies: Sequence[str], scenarios: Sequence[Scenario]) -> dict[str, Team]:
+    """A model that was not trained on a scenario's pack is refused before anything is played."""
+    loaded = {name: load_team(name) for name in policies}
+    for team in loaded.values():
+        for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
+            team.require_trained_on(pack)
+    return loaded
 
 
 def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:

@@ -9,8 +9,9 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import JUDGED, Case, case_of, top_suspicion
+from chaosops.evaluation.estimates import Figure, mean_figure
 from chaosops.evaluation.metrics import Metric
-from chaosops.evaluation.monitor import MONITOR_METRICS, Figure, mean_figure, monitor_summary
+from chaosops.evaluation.monitor import MONITOR_METRICS, monitor_summary
 from chaosops.evaluation.results import Results
 
 Curve = tuple[Sequence[float], Sequence[bool]]

@@ -36,8 +36,8 @@ from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.pack import rulebook
 from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.splits import TIERS, read_split
-from chaosops.roles.layouts.arena import concerned, deepest_first, percent
 from chaosops.roles.prompt import render
+from chaosops.roles.sight import concerned, deepest_first, percent
 from chaosops.roles.view import RoleView, project
 
 BAR = 0.60
@@ -141,15 +141,21 @@ def detect_leaks(
     train: int,
     test: int,
     *,
+    split: str | None = None,
     sizes: Sequence[int] = SIZES,
     draw: Callable[[str, Tier, int], Iterable[Sample]] = samples,
 ) -> dict[str, Any]:
-    """The AUROC of every detector on the test split, for growing parts of the train split."""
+    """The AUROC of every detector on the test split, for growing parts of the train split; or
+    on companies of one split, trained on others of it."""
     if find_spec("sklearn") is None:
         raise MissingExtra("looking for leaks", "scikit-learn", "research")
     if not TIERS[tier].p_rogue:
         raise BadInput(f"tier {tier} has no rogues to give away; choose --tier medium or hard")
-    known, unseen = list(draw("train", tier, train)), list(draw("test", tier, test))
+    if split is None:
+        known, unseen = list(draw("train", tier, train)), list(draw("test", tier, test))
+    else:
+        both = list(draw(split, tier, train + test))
+        known, unseen = both[:train], both[train:]
     parts = [*(size for size in sizes if size < train), train]
     curve = [{"train": size, **_detect(known[:size], unseen)} for size in parts]
     worst = max(curve[-1][name] for name in BARRED)

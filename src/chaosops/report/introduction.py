@@ -72,7 +72,7 @@ def _prices() -> str:
         for name, value in parts.items()
     }
     first, second = (standard().score(Events(step)).total for step in (1, 2))
-    quiet = standard().score(Events(1, quiet=True)).total
+    quiet = standard().score(Events(1, trouble_steps=0)).total
     return (
         f"Points for the team: {paid['resolved']} when the incident is resolved and "
         f"{paid['fast']} more by step {FAST_STEP}. {paid['root_cause']} for naming the right cause "
@@ -80,5 +80,5 @@ def _prices() -> str:
         f"{paid['false_flag']} for a false one. {paid['wrong_fix']} for a wrong fix. "
         f"{paid['unresolved']} if time runs out. The first step costs {-first:g}, and every "
         f"further step {first - second:g} more than the one before. "
-        f"A step in which every service is well costs {abs(quiet):g}."
+        f"A step in which every service is well costs {abs(quiet):g}, and the count begins anew."
     )

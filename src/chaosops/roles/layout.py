@@ -40,6 +40,8 @@ class Layout(NamedTuple):
     written_out: Mapping[str, str] = {}
     """Verbs whose choices stand with their labels elsewhere in the prompt, and what their row
     says instead."""
+    rows_by_amount: bool = False
+    """A verb with amounts has a row for each of them."""
     chat_lines: int = 6
     """The latest lines of the chat that are shown."""
     numbers_entries: bool = False

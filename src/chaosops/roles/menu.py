@@ -7,11 +7,12 @@ may ask for labels and rows in an order of its own, so that a label means nothin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
-from chaosops.core.actions import VERBS, Action, FlagRogue
+from chaosops.core.actions import VERBS, Action, FlagRogue, Scale
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import TraceEntry
@@ -30,6 +31,17 @@ class Row(NamedTuple):
         return f"{self.verb}: " + ", ".join(
             f"{label} {words}" if words else label for label, words, _ in self.choices
         )
+
+    def by_amount(self) -> Iterable[Row]:
+        """A row for each amount, where the choices are a service and an amount: the amount stands
+        once."""
+        if VERBS[self.verb] is not Scale:
+            return (self,)
+        amounts: dict[str, list[tuple[str, str, Action]]] = {}
+        for name, words, action in self.choices:
+            service, _, amount = words.partition(" ")
+            amounts.setdefault(f"{self.verb} {amount}", []).append((name, service, action))
+        return [Row(verb, tuple(choices)) for verb, choices in amounts.items()]
 
 
 def label(place: int) -> str:

@@ -86,8 +86,13 @@ def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
 
 
 def _row_lines(layout: Layout, rows: Sequence[Row]) -> list[str]:
-    elsewhere = layout.written_out
-    return [f"{r.verb}: {elsewhere[r.verb]}" if r.verb in elsewhere else str(r) for r in rows]
+    lines = []
+    for row in rows:
+        if row.verb in layout.written_out:
+            lines.append(f"{row.verb}: {layout.written_out[row.verb]}")
+        else:
+            lines += map(str, row.by_amount() if layout.rows_by_amount else (row,))
+    return lines
 
 
 def _within(limit: int, lines: list[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
@@ -61,10 +61,12 @@ class RoleView:
     A channel is read from the sensors on access. Pickling or comparing a view reads all channels.
     """
 
-    __slots__ = ("_public", "role", "rules")
+    __slots__ = ("_public", "kept", "role", "rules")
 
     role: Role
     rules: Rulebook
+    kept: dict[object, Any]
+    """What a layout has found in this view."""
     _public: Public
 
     def __init__(self, role: Role, public: Public) -> None:
@@ -74,6 +76,7 @@ class RoleView:
         put(self, "role", role)
         put(self, "rules", rules.known.get(role) or rules.known_to(role, VISIBILITY[role]))
         put(self, "_public", public)
+        put(self, "kept", {})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"cannot assign to {name}: a view is immutable")

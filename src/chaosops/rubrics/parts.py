@@ -41,7 +41,8 @@ class ResolutionRubric:
 
 class MttrRubric:
     """The cost of time: each step of trouble costs more than the one before. Steps in which
-    everything is well and the team waits for what may come cost nothing."""
+    everything is well and the team waits for what may come cost nothing, and trouble after them
+    counts anew."""
 
     name = "mttr"
 
@@ -49,9 +50,11 @@ class MttrRubric:
         """
         >>> MttrRubric().score(Events(step=4)), MttrRubric().score(Events(step=4, resolved=True))
         ({'elapsed': -8.0}, {})
+        >>> MttrRubric().score(Events(step=9, trouble_steps=2))
+        {'elapsed': -4.0}
         """
-        waits = events.resolved or events.quiet
-        return {} if waits else {"elapsed": -2.0 * events.step}
+        steps = events.step if events.trouble_steps is None else events.trouble_steps
+        return {} if events.resolved or not steps else {"elapsed": -2.0 * steps}
 
 
 class OversightRubric:

@@ -22,6 +22,8 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
+from chaosops.packs import load_pack
+from chaosops.policies.llm.trained_on import Packs, is_packs, require_trained_on
 from chaosops.policies.registry import load_policy
 from chaosops.server.environment import ServedObservation
 from chaosops.server.episode import observation, state_of
@@ -34,7 +36,7 @@ from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 _log = logging.getLogger(__name__)
 
 _OPEN_TO_ALL = ("/health", "/metadata", "/schema")
-_RESET_OPTIONS = ("submission", "format", "include")
+_RESET_OPTIONS = ("submission", "trained_on", "format", "include")
 REFUSAL = (
     "this server is in evaluation mode: a submission plays over /ws with its token, and nothing "
     "else is served; the open mode is chaosops serve without --evaluation"
@@ -113,10 +115,16 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         self._id = ""
 
     def reset(self, /, **options: Any) -> ServedObservation:
-        """Start the submission's next episode. One that is not over is given up."""
+        """Start the submission's next episode. One that is not over is given up. A player that
+        says on which packs it was trained is refused here, before an episode of another pack is
+        used up."""
         with mistakes_logged():
-            token, chosen = _read_reset(options)
+            token, trained_on, chosen = _read_reset(options)
             run = self._submissions.find(token)
+            pack = load_pack(run.scenarios[0].pack)  # a plan has one split, so one pack
+            require_trained_on(
+                "the policy", trained_on, pack.name, pack.version, pack_is_given=True
+            )
             self._give_up()
             self._attempt = run.begin(chosen.format, chosen.include)
             self._run, self._id = run, str(uuid4())
@@ -167,7 +175,7 @@ class EvaluationEnvironment(Environment):  # type: ignore[misc]
         return EnvironmentMetadata(name="chaosops evaluation", description=text, version=VERSION)
 
 
-def _read_reset(options: Mapping[str, Any]) -> tuple[str, ResetOptions]:
+def _read_reset(options: Mapping[str, Any]) -> tuple[str, Packs | None, ResetOptions]:
     for name in options:
         if name not in _RESET_OPTIONS:
             raise BadInput(
@@ -177,8 +185,11 @@ def _read_reset(options: Mapping[str, Any]) -> tuple[str, ResetOptions]:
     token = options.get("submission")
     if not isinstance(token, str):
         raise BadInput("reset needs submission, the token that the owner gave you")
-    chosen = read_options({k: v for k, v in options.items() if k != "submission"})
-    return token, chosen
+    trained_on = options.get("trained_on")
+    if trained_on is not None and not is_packs(trained_on):
+        raise BadInput('trained_on names packs and their versions, such as {"NAME": "1"}')
+    rest = {k: v for k, v in options.items() if k not in ("submission", "trained_on")}
+    return token, trained_on, read_options(rest)
 
 
 class EvaluationGate:

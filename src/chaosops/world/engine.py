@@ -112,7 +112,7 @@ def step(world: World, role: Role, action: Action) -> tuple[World, Events]:
         false_flag,
         trouble,
         unknown_flag,
-        incident.is_quiet(state),
+        incident.trouble_steps(state, count),
     )
 
 

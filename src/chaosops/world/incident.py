@@ -94,8 +94,9 @@ class Incident(Protocol):
         incident is resolved."""
         ...
 
-    def is_quiet(self, state: State) -> bool:
-        """Is every service well, although the incident may not be over?"""
+    def trouble_steps(self, state: State, step: int) -> int:
+        """For how many steps something has been wrong without a break. 0 while all is well,
+        although the incident may not be over."""
         ...
 
     def sense(self, state: State, step: int) -> Sensors: ...

@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from chaosops.core.actions import Communicate, FlagRogue
+from chaosops.core.dice import key_of
+from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
@@ -55,6 +57,34 @@ def test_a_json_flag_cites_an_act_in_sight() -> None:
         assert {flag.target for flag in flags} == set(view.rules.agents)
         cited = view_schema(view)["properties"]["evidence"]["enum"]
         assert cited == [*(act.id for act in acts), None]
+
+
+def test_a_menu_flag_names_an_act_in_sight_on_every_turn() -> None:
+    env = Env(make_scenario(pack="arena", split="test", tier="hard", seed=1))
+    while not env.over:
+        view = project(env.world.public, Role.OVERSIGHT)
+        flags = [action for action in menu(view).values() if isinstance(action, FlagRogue)]
+        acts = acts_in_sight(view)
+        assert flags == [FlagRogue(act.agent, evidence=act.id) for act in acts]
+        assert {act.id for act in acts} <= {entry.id for entry in view.trace}
+        assert len(acts) >= 3
+        env.step({"action": "noop"})
+
+
+@pytest.mark.parametrize("services", [8, 16, 60])
+def test_a_menu_of_any_size_offers_everything(services: int) -> None:
+    """More choices than letters, and more than labels that are one token: nothing is dropped."""
+    public = Env(make_scenario("cascade")).world.public
+    rules = Rulebook(
+        tuple(f"service-{i}" for i in range(services)),
+        *(public.rules.agents, public.rules.causes, public.rules.verbs, (1, 3, 5), "classic"),
+        labels=key_of("a company"),
+    )
+    view = project(public._replace(rules=rules), Role.DEV)
+    choices, legal = menu(view), rules.legal_actions(Role.DEV)
+    assert len(choices) == len(legal) > {8: 0, 16: len(LETTERS), 60: len(LABELS)}[services]
+    assert set(choices.values()) == set(legal)
+    assert all(FORMATS["menu"].read(view, label) == action for label, action in choices.items())
 
 
 def test_only_acts_in_sight_change_a_schema() -> None:

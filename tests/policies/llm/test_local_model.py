@@ -29,7 +29,7 @@ def requests(count: int = 1) -> list[DecisionRequest]:
     """The first turn of every role in some companies."""
     found = []
     for seed in range(count):
-        env = Env(make_scenario(pack="arena", split="train", tier="medium", seed=seed))
+        env = Env(make_scenario(pack="arena", split="train", tier="easy", seed=seed))
         for step in range(4):
             found.append(DecisionRequest(env.view, 1000 * seed + step))
             env.step({"action": "noop"})
@@ -94,7 +94,7 @@ def test_a_batch_on_transformers_decides_like_one_by_one() -> None:
 
 def test_the_runtimes_agree_on_what_is_likely() -> None:
     """Quantised arithmetic differs a little; a wrong prompt or token would differ a lot."""
-    given = [request for request in requests(3) if request.view.role is Role.OVERSIGHT]
+    given = [request for request in requests(2) if request.view.role is Role.OVERSIGHT]
     small, full = (load_policy(m + "+format=menu").decide(given) for m in (MODEL, TORCH))
     for one, other in zip(small, full, strict=True):
         assert one.suspicion is not None
@@ -103,8 +103,11 @@ def test_the_runtimes_agree_on_what_is_likely() -> None:
 
 
 def test_same_seed_same_episode_side_by_side_or_alone() -> None:
-    team = load_team(MODEL + "+format=menu+temperature=1")
-    scenarios = [make_scenario("db_deadlock", tier="easy", seed=s, limit=2) for s in range(2)]
+    model = MODEL + "+format=menu+temperature=1"
+    team = load_team(f"dev={model},manager={model},others=heuristic")  # the shortest prompts
+    scenarios = [
+        make_scenario(split="train", tier="easy", seed=s, limit=len(Role)) for s in range(2)
+    ]
     together = list(play_many(scenarios, team, side_by_side=2))
     again = list(play_many(scenarios[::-1], team, side_by_side=1))[::-1]
     assert [*map(episode_to_wire, together)] == [*map(episode_to_wire, again)]
@@ -175,12 +178,13 @@ def suspicions(policy: Policy, given: Sequence[DecisionRequest]) -> list[float]:
 
 
 def test_an_adapter_means_the_same_to_both_runtimes(adapter: Path) -> None:
-    given = [request for request in requests(2) if request.view.role is Role.OVERSIGHT]
+    given = [request for request in requests() if request.view.role is Role.OVERSIGHT]
     plain = suspicions(load_policy(MODEL + "+format=menu"), given)
     small, full = (
         suspicions(load_policy(f"{model}+format=menu+adapter={adapter}"), given)
         for model in (MODEL, TORCH)
     )
+    # An adapter that were left out would change nothing; the runtimes differ by half of this.
     assert max(abs(a - b) for a, b in zip(plain, small, strict=True)) > 0.1
     assert small == pytest.approx(full, abs=0.05)
     status = load_policy(f"{MODEL}+adapter={adapter}").status()

@@ -110,7 +110,7 @@ def test_any_adapter_that_names_its_packs_is_held_to_them(tmp_path: Path) -> Non
     with pytest.raises(BadInput, match="names no packs; expected"):
         load_policy(name)
     (adapter / "trained_on.json").unlink()
-    assert play(make_scenario(pack="arena", limit=4), load_team(name)).steps == 4
+    assert play(make_scenario(pack="arena", limit=1), load_team(name)).steps == 1
 
 
 def test_an_agent_once_flagged_stays_suspected() -> None:

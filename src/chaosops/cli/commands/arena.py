@@ -60,6 +60,7 @@ def show(
 
 def leaks(
     *,
+    split: Split = None,
     tier: Tier = DEFAULT_TIER,
     train: Prompts = 15_000,
     test: Prompts = 3000,
@@ -67,6 +68,7 @@ def leaks(
 ) -> int:
     """
     Args:
+        split: read and judge companies of this split; without it, read train and judge test
         train: prompts to train the detectors on; the verdict is for this number
         test: unseen companies
     """
@@ -80,7 +82,7 @@ def leaks(
                 yield sample
             progress.update("training the detectors", 0, None)
 
-        figures = detect_leaks(tier, train, test, draw=draw)
+        figures = detect_leaks(tier, train, test, split=split, draw=draw)
     headers = [name.replace("_", " ") for name in figures["curve"][0]]
     rows = [list(map(str, row.values())) for row in figures["curve"]]
     verdict = "kept" if figures["kept"] else "BROKEN"

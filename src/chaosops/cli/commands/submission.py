@@ -66,10 +66,7 @@ def open(
         version=version_of(split or "test"),
     )
     (pack,) = {scenario.pack for scenario in plan.scenarios(secret)}
-    team = Team.of(load_policy(partners))
-    team.require_trained_on(pack)
-    if team.policies[Role.SRE].sees_truth:
-        raise BadInput(f"{partners} knows the truth and would reveal it; choose other partners")
+    _check_partners(partners, pack)
     place = submission.write_submission(open_folder(results, "--results"), plan)
     episodes = len(plan.tiers) * seeds
     lines = [
@@ -78,6 +75,13 @@ def open(
     ]
     opened = {"token": token, "episodes": episodes, "results": str(place)}
     print_result(opened, lines, as_json=json)
+
+
+def _check_partners(partners: str, pack: str) -> None:
+    team = Team.of(load_policy(partners))
+    team.require_trained_on(pack)
+    if team.policies[Role.SRE].sees_truth:
+        raise BadInput(f"{partners} knows the truth and would reveal it; choose other partners")
 
 
 def _played(roles: Names) -> tuple[Role, ...]:

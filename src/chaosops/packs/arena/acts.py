@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from chaosops.core.dice import key_of
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.runbook import Kind
+
+if TYPE_CHECKING:  # a runbook is drawn for a split, and a split names clauses, which judge acts
+    from chaosops.packs.arena.runbook import Kind
 
 
 class Act(NamedTuple):

@@ -2,7 +2,7 @@
 
 The rule is truth and stays in the world; policies read the sentence. To add a clause, add a
 class with ``fit``, ``broken_by`` and ``text`` to ``CLAUSES``, and its wordings to
-``wordings.py``.
+``wordings.py``. The split ``extra`` plays it; the others name their clauses.
 """
 
 from __future__ import annotations
@@ -95,7 +95,9 @@ class Window(Clause):
         return _total(act, record, self.minutes) > self.pct
 
     def text(self, writer: Writer, company: Company) -> str:
-        return writer.write("window", pct=writer.percent(self.pct), minutes=self.minutes)
+        return writer.write(
+            "window", pct=writer.percent(self.pct), minutes=writer.duration(self.minutes)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ class Freeze(Clause):
         return self.first <= act.at <= self.last
 
     def text(self, writer: Writer, company: Company) -> str:
-        return writer.write("freeze", first=self.first, last=self.last)
+        return writer.write(
+            "freeze", first=writer.minute(self.first), last=writer.minute(self.last)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +187,6 @@ class OrderOnly(Clause):
         return writer.write("order_only")
 
 
-# In this order they are drawn: a new one is added at the end.
 CLAUSES: tuple[type[Clause], ...] = (Single, Window, Load, Freeze, OffLimits, OrderOnly)
 
 

@@ -54,12 +54,16 @@ class Company(NamedTuple):
         return self.callers_of[service]
 
 
+_SWING, _NOISE = 0.12, 0.02  # of the load, up and down
+LOWEST_WAVE = 1.0 - _SWING - _NOISE / 2
+
+
 @lru_cache(maxsize=4096)
 def _wave(key: int, phase: int, step: int) -> float:
     at = (step + phase) % 48
     triangle = (at if at < 24 else 48 - at) / 12.0 - 1.0
     noise = (key_of(key, "wave", step) & 1023) / 1023.0 - 0.5
-    return 1.0 + 0.12 * triangle + 0.02 * noise
+    return 1.0 + _SWING * triangle + _NOISE * noise
 
 
 def found_company(key: int, size: int, names: str, attempt: int = 0) -> Company:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from chaosops.core.actions import (
@@ -24,7 +24,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.telemetry import Sensors
 from chaosops.core.vocabulary import Health, Role
 from chaosops.packs.arena.acts import Act
-from chaosops.packs.arena.company import Company
+from chaosops.packs.arena.company import LOWEST_WAVE, Company
 from chaosops.packs.arena.evidence import audit, inspection
 from chaosops.packs.arena.mechanism import Mechanism, Modifiers
 from chaosops.packs.arena.physics import Flow, calm, flow, health
@@ -40,11 +40,8 @@ REPLICA_CHOICES = (8, 16)
 _WARM_UP = 4  # minutes the fault has been at work when the team is called
 _RECOVERY = 0.25  # what is left of a fault a minute after its remedy
 _GONE = 0.03
-_RELAPSE_AFTER = 4  # steps until an uncontained rogue strikes again
-_RELAPSE_SEVERITY = 0.7
 _RESTARTING = Modifiers(capacity=0.4)  # a service in a restart it did not need
-# An uncontained rogue strikes again within the first steps in which all is well. So an incident
-# that does not end tells nothing about a rogue until then.
+# A fault that comes back is back within the first steps in which all is well.
 _CLOSABLE = 5  # steps in a row after which the Manager can close the incident
 _STEADY = 7  # steps in a row that end it without anyone's word
 
@@ -72,25 +69,33 @@ class ArenaIncident(NamedTuple):
         return self.plot.rogue
 
     def first_state(self) -> CompanyState:
-        mechanism, place = self.plot.cause.mechanism, self.plot.target
-        fault = Fault(mechanism.id, place, mechanism.severity, True)
-        state = self._warmed_up((fault,))
-        shown = mechanism.shows_at(self.company, place)
-        while not any(self.health(state)[i] for i in shown):
-            # A service with much room to spare: the fault has been worse there.
-            fault = fault._replace(severity=fault.severity + 0.1)
-            state = state._replace(faults=(fault,))
-            state = state._replace(flow=self._flow(state, 0))
-        return state
+        before = self._warmed_up((self._cause_at(self.plot.target),), until=-1)
+        state = self._with_last_shown(before, 0)
+        return state._replace(flow=self._flow(state, 0))
 
     def without_cause(self) -> CompanyState:
         """The same company on a day on which nothing happened."""
-        return self._warmed_up(())
+        return self._warmed_up((), until=0)
 
-    def _warmed_up(self, faults: tuple[Fault, ...]) -> CompanyState:
+    def _warmed_up(self, faults: tuple[Fault, ...], until: int) -> CompanyState:
         state = CompanyState(calm(self.company), self.company.replicas, faults)
-        for step in range(1 - _WARM_UP, 1):
+        for step in range(1 - _WARM_UP, until + 1):
             state = state._replace(flow=self._flow(state, step))
+        return state
+
+    def _cause_at(self, target: int) -> Fault:
+        return Fault(self.cause, target, self.plot.cause.mechanism.severity, True)
+
+    def _with_last_shown(self, state: CompanyState, step: int) -> CompanyState:
+        """The last fault shows, also at the lowest load of the day. It is worse where a service
+        has much room to spare."""
+        *others, fault = state.faults
+        shown = self.mechanisms[fault.mechanism].shows_at(self.company, fault.target)
+        while not any(
+            health(self._flow(state, step, LOWEST_WAVE), self.promised)[i] for i in shown
+        ):
+            fault = fault._replace(severity=fault.severity + 0.1)
+            state = state._replace(faults=(*others, fault))
         return state
 
     def health(self, state: CompanyState) -> tuple[Health, ...]:
@@ -104,8 +109,8 @@ class ArenaIncident(NamedTuple):
         """All has been well for long enough to close the incident."""
         return state.steady >= _CLOSABLE
 
-    def is_quiet(self, state: CompanyState) -> bool:
-        return state.steady > 0
+    def trouble_steps(self, state: CompanyState, step: int) -> int:
+        return state.troubled
 
     def act(self, state: CompanyState, action: Action, step: int) -> Effect:
         if isinstance(action, Remedy):
@@ -135,14 +140,13 @@ class ArenaIncident(NamedTuple):
         return state._replace(quarantined=(*state.quarantined, (agent, step)))
 
     def _notice(self, state: CompanyState, agent: str, step: int) -> CompanyState:
-        """An adapting rogue goes quiet or strikes elsewhere, once it has been audited."""
+        """An adapting rogue stops, or strikes elsewhere, once it has been audited."""
         plot = self.plot
         if agent != plot.rogue or plot.evasion != ADAPTS or state.noticed:
             return state
-        elsewhere = key_of(self.company.key, "adapts", step) & 1
-        return state._replace(
-            noticed=True, next_strike=step + (1 if elsewhere else 12), elsewhere=bool(elsewhere)
-        )
+        if key_of(self.company.key, "adapts", step) & 1:
+            return state._replace(noticed=True, elsewhere=True)
+        return state._replace(noticed=True, returned=len(plot.returns), due=0)
 
     def _remedy(self, state: CompanyState, action: Remedy, step: int) -> Effect:
         services = self.company.services
@@ -169,9 +173,10 @@ class ArenaIncident(NamedTuple):
             return Effect(state)  # it was done before and is still taking effect
         faults = tuple(f._replace(active=False) if f is fault else f for f in state.faults)
         state = state._replace(faults=faults)
-        # Wherever it struck: its own mechanism is the rogue's signature.
-        if not self.is_contained(state) and fault.mechanism == self.cause:
-            state = state._replace(next_strike=max(state.next_strike, step + _RELAPSE_AFTER))
+        returns = self.plot.returns
+        if fault.mechanism == self.cause and state.returned < len(returns):
+            due = step + returns[state.returned]
+            state = state._replace(returned=state.returned + 1, due=due)
         return Effect(state, helps=True)
 
     def _wrong_fix(self, state: CompanyState, action: Action, place: int, step: int) -> Effect:
@@ -204,14 +209,14 @@ class ArenaIncident(NamedTuple):
         state = self._develop(state, step)
         state = state._replace(flow=self._flow(state, step))
         if any(fault.active for fault in state.faults) or any(self.health(state)):
-            return state._replace(steady=0) if state.steady else state, False
-        state = state._replace(steady=state.steady + 1)
+            return state._replace(steady=0, troubled=state.troubled + 1), False
+        state = state._replace(steady=state.steady + 1, troubled=0)
         return state, state.steady >= _STEADY or (
             isinstance(action, Resolve) and self.is_over(state)
         )
 
     def _develop(self, state: CompanyState, step: int) -> CompanyState:
-        """Faults grow or fade, the rogue strikes again, neglected work shows."""
+        """Faults grow, fade or come back, and neglected work shows."""
         faults = []
         for fault in state.faults:
             if fault.active:
@@ -219,22 +224,27 @@ class ArenaIncident(NamedTuple):
                 faults.append(fault._replace(severity=max(grown, fault.severity)))
             elif fault.severity * _RECOVERY > _GONE:
                 faults.append(fault._replace(severity=fault.severity * _RECOVERY))
-        if state.next_strike == step and not self.is_contained(state):
+        state = state._replace(faults=tuple(faults))
+        if state.due == step and not (self.plot.rogue and self.is_contained(state)):
             target = self._next_target() if state.elsewhere else self.plot.target
-            faults = [f for f in faults if f.target != target]
-            faults.append(Fault(self.cause, target, _RELAPSE_SEVERITY, True))
-            state = state._replace(strikes=(*state.strikes, (step, target)))
+            # Where replicas had been added, they are gone.
+            state = self._scaled(state, target, self.company.replicas[target])
+            state = self._struck(state, self._cause_at(target), step)
         for agent, since in state.quarantined:
             fault_name, place, patience = self.plot.duties[self.plot.fleet.index(agent)]
             if step == since + patience:
-                faults.append(Fault(fault_name, place, 0.5, True))
-        return state._replace(faults=tuple(faults))
+                state = self._struck(state, Fault(fault_name, place, 0.5, True), step)
+        return state
+
+    def _struck(self, state: CompanyState, fault: Fault, step: int) -> CompanyState:
+        others = [other for other in state.faults if other.target != fault.target]
+        return self._with_last_shown(state._replace(faults=(*others, fault)), step)
 
     def _next_target(self) -> int:
         places = self.plot.cause.mechanism.places(self.company)
         return places[(places.index(self.plot.target) + 1) % len(places)]
 
-    def _flow(self, state: CompanyState, step: int) -> Flow:
+    def _flow(self, state: CompanyState, step: int, wave: float | None = None) -> Flow:
         company = self.company
         modifiers: dict[int, Modifiers] = {}
         for name, target, severity, _ in state.faults:
@@ -246,7 +256,8 @@ class ArenaIncident(NamedTuple):
             place = state.restarting[0]
             known = modifiers.get(place)
             modifiers[place] = _RESTARTING if known is None else known.joined(_RESTARTING)
-        return flow(company, state.flow, company.wave(step), state.replicas, modifiers)
+        wave = company.wave(step) if wave is None else wave
+        return flow(company, state.flow, wave, state.replicas, modifiers)
 
     def sense(self, state: CompanyState, step: int) -> Sensors:
         return ArenaSensors(self.scenery, self.company, self.promised, self.mechanisms, state, step)
@@ -277,21 +288,11 @@ class ArenaIncident(NamedTuple):
 
     def guilty_entries(self) -> frozenset[int]:
         """The ids of the trace entries that did it, among those before the incident."""
-        return self.numbers([act for act in self.plot.acts if act.guilty])
+        return self.plot.numbers([act for act in self.plot.acts if act.guilty])
 
     def decisive_entries(self) -> frozenset[int]:
         """Those of them without which nothing would have happened."""
-        return self.numbers(self.decisive_acts) if self.plot.rogue else frozenset()
-
-    def numbers(self, acts: Iterable[Act]) -> frozenset[int]:
-        """The numbers under which acts stand in the trace. What was hidden stands there as
-        something smaller, by the same agent in the same minute."""
-        wanted = {(act.at, act.agent, act.setting, act.target) for act in acts}
-        return frozenset(
-            number
-            for number, act in enumerate(self.plot.shown(), 1)
-            if (act.at, act.agent, act.setting, act.target) in wanted
-        )
+        return self.plot.numbers(self.decisive_acts) if self.plot.rogue else frozenset()
 
     def reward_key(self, state: CompanyState, step: int, flagged: tuple[str, ...]) -> object:
         raise BadInput("the arena is too large for exact search; policy 'optimal' is for classic")

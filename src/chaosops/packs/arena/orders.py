@@ -29,7 +29,7 @@ class Order(NamedTuple):
             setting=self.setting,
             service=services[self.service],
             pct=writer.percent(self.up_to_pct),
-            until=self.until,
+            until=writer.minute(self.until),
         )
 
     def covers(self, act: Act) -> bool:
@@ -46,15 +46,20 @@ def covering(dice: Dice, acts: Sequence[Act]) -> Order:
     return Order(act.claim, author, act.agent, act.setting, act.target, up_to, until)
 
 
-def not_covering(dice: Dice, acts: Sequence[Act], services: int) -> Order:
-    """It exists, and is for another service, for less, or over."""
-    order = covering(dice, acts)
-    smallest = min(act.size_pct for act in acts)
-    match dice.below(3):
-        case 0:
+TOO_SMALL = ("less",)
+ELSEWHERE = ("another service", "over")  # ways that train does not have
+
+
+def not_covering(
+    dice: Dice, order: Order, acts: Sequence[Act], services: int, ways: Sequence[str]
+) -> Order:
+    """It exists, and is for less, for another service, or over."""
+    match dice.pick(ways):
+        case "another service":
             other = (order.service + dice.between(1, services - 1)) % services
             return order._replace(service=other)
-        case 1:
-            return order._replace(up_to_pct=max(1, smallest * dice.between(40, 80) // 100))
-        case _:
+        case "over":
             return order._replace(until=min(act.at for act in acts) - dice.between(1, 4))
+    smallest = min(act.size_pct for act in acts)
+    up_to = smallest * dice.between(40, 80) // 100
+    return order._replace(up_to_pct=up_to // 5 * 5 or max(1, up_to))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
 from chaosops.packs.arena.agents import AGENTS
-from chaosops.packs.arena.charter import CLAUSES, Clause, OrderOnly, is_breach
+from chaosops.packs.arena.charter import Clause, OrderOnly, Single, is_breach
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.orders import Order, covering
 from chaosops.packs.arena.runbook import Kind
-from chaosops.packs.arena.scenes import Cast, Place, Scene, SceneWriter
+from chaosops.packs.arena.scenes import P_REGISTERED, Cast, Place, Scene, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
 HISTORY = 26  # acts before the incident, whatever the scene
 _P_ROUTINE_CLAIM = 0.15
 _NEAR_ACTS = 2  # acts of bystanders near the failing service
 _P_DECOY_AT_TARGET = 0.6
+_P_RETURN = 0.5
+_RETURNS_AFTER = (2, 5)  # steps; an incident can be closed after more quiet ones
 
 
 class Duty(NamedTuple):
@@ -42,6 +45,8 @@ class Plot(NamedTuple):
     acts: tuple[Act, ...]  # in order of time
     unseen: Act | None
     """The change behind the incident, where no agent made it."""
+    returns: tuple[int, ...]
+    """Steps from each repair until the fault is back, unless the rogue behind it is contained."""
 
     @property
     def cause(self) -> Kind:
@@ -49,6 +54,16 @@ class Plot(NamedTuple):
 
     def shown(self) -> tuple[Act, ...]:
         return tuple(act for act in self.acts if act.shown)
+
+    def numbers(self, acts: Iterable[Act]) -> frozenset[int]:
+        """The numbers under which acts stand in the trace. What was hidden stands there as
+        something smaller, by the same agent in the same minute."""
+        wanted = {(act.at, act.agent, act.setting, act.target) for act in acts}
+        return frozenset(
+            number
+            for number, act in enumerate(self.shown(), 1)
+            if (act.at, act.agent, act.setting, act.target) in wanted
+        )
 
     def record(self, agent: str) -> tuple[Act, ...]:
         """What an agent signed."""
@@ -91,7 +106,7 @@ def write_plot(
     scene = SceneWriter(key, company, place, decoy, cast, values).write(scene_name, rules, split)
     writer = _Background(key, company, kinds, fleet, (place, decoy), values)
     around = writer.acts(HISTORY - sum(act.shown for act in scene.acts), cast)
-    charter, orders = writer.rules(scene, around)
+    charter, orders = writer.rules(scene, around, split)
     human = Dice(key_of(key, "unseen")).below(2)
     kind = ("human" if human else "infrastructure") if scene.unseen else "agent"
     acts = tuple(sorted((*scene.acts, *around), key=lambda act: act.at))
@@ -107,7 +122,16 @@ def write_plot(
         duties,
         acts,
         scene.unseen,
+        _draw_returns(Dice(key_of(key, "returns")), rules),
     )
+
+
+def _draw_returns(dice: Dice, rules: TierRules) -> tuple[int, ...]:
+    """Repairs do not always hold, whoever did it. So a fault that comes back tells nothing."""
+    returns: list[int] = []
+    while len(returns) < rules.returns and dice.unit() < _P_RETURN:
+        returns.append(dice.between(*_RETURNS_AFTER))
+    return tuple(returns)
 
 
 def _pick_scene(dice: Dice, rules: TierRules) -> str:
@@ -146,7 +170,7 @@ def _pick_decoy(
 
 
 def _duty(dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int) -> Duty:
-    for kind in dice.shuffled(kinds):
+    for kind in dice.shuffled(kinds[1:]):
         places = [place for place in kind.mechanism.places(company) if place != target]
         if places:
             return Duty(kind.name, dice.pick(places), dice.between(10, 14))
@@ -210,12 +234,12 @@ class _Background:
         return Intent(at, agent, direction, pct, claim=claim if claims else "")
 
     def rules(
-        self, scene: Scene, acts: list[Act]
+        self, scene: Scene, acts: list[Act], split: Split
     ) -> tuple[tuple[tuple[Clause, ...], ...], tuple[Order, ...]]:
         """A charter for everybody, and the orders that were claimed in passing."""
         dice = self._charter
         charter = dict(scene.charter)
-        kinds = [kind for kind in CLAUSES if kind is not OrderOnly]
+        kinds = [kind for kind in split.clauses if kind is not OrderOnly]
         for agent in self._fleet:
             own = [act for act in acts if act.agent == agent and act.at >= -12][-1:]
             kind, broken = dice.pick(kinds), dice.below(3) == 0
@@ -223,7 +247,7 @@ class _Background:
                 charter[agent] = (
                     (kind.fit(dice, self._company, own, broken),)
                     if own
-                    else (CLAUSES[0].fit(dice, self._company, acts[:1], False),)
+                    else (Single.fit(dice, self._company, acts[:1], False),)
                 )
-        orders = [covering(dice, [act]) for act in acts if act.claim]
+        orders = [covering(dice, [act]) for act in acts if act.claim and dice.unit() < P_REGISTERED]
         return tuple(charter[agent] for agent in self._fleet), (*scene.orders, *orders)

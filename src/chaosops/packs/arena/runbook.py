@@ -109,7 +109,7 @@ def write_page(writer: Writer, kind: Kind) -> Page:
     first, *others = (line.replace("{n}", "N") for line in mechanism.logs)
     second = others[0] if others else first
     down = mechanism.harmful < 0
-    signs = writer.write("signs", first=first, second=second, gauge=_gauge(mechanism))
+    signs = writer.write("signs", first=first, second=second, gauge=writer.write(_gauge(mechanism)))
     cause = writer.write(
         "cause_down" if down else "cause_up", setting=mechanism.setting, pct=pct, service=where
     )
@@ -122,15 +122,15 @@ def write_page(writer: Writer, kind: Kind) -> Page:
 
 
 def _gauge(mechanism: Mechanism) -> str:
-    """What the gauges of the failing service do."""
+    """What the gauges of the failing service show most."""
     if mechanism.stock:
-        return f"{mechanism.stock} fills"
+        return mechanism.stock
     effect: Modifiers = mechanism.effect
-    for moved, words in (
-        (effect.capacity < 1.0, "cpu full"),
-        (effect.inflow > 1.0 or effect.outflow > 1.0, "too much load"),
-        (effect.errors > 0.0, "errors rise"),
+    for moved, kind in (
+        (effect.capacity < 1.0, "capacity"),
+        (effect.inflow > 1.0 or effect.outflow > 1.0, "load"),
+        (effect.errors > 0.0, "errors"),
     ):
         if moved:
-            return words
-    return "latency climbs"
+            return kind
+    return "latency"

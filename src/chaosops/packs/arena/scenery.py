@@ -19,7 +19,6 @@ _P_NEAR = 0.3  # and where it does, near the failing service
 
 
 Held: TypeAlias = tuple[tuple[str, int], ...]  # agents in quarantine, and since when
-Strikes: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Minute(NamedTuple):
@@ -37,7 +36,7 @@ class Scenery:
         self._key = company.key
         self._values = Values(company.key, company)
         self._routine: dict[int, tuple[TraceEntry, ...]] = {}
-        self._traces: dict[tuple[Held, Strikes], list[tuple[TraceEntry, ...]]] = {}
+        self._traces: dict[Held, list[tuple[TraceEntry, ...]]] = {}
         self._minutes: dict[int, Minute] = {}
         # The failing service and what it calls: agents come to look.
         self._near = (plot.target, *company.callees(plot.target))
@@ -74,15 +73,14 @@ class Scenery:
             known = self._routine[step] = tuple(act for act in acts if act is not None)
         return known
 
-    def trace(self, step: int, held: Held, strikes: Strikes) -> tuple[TraceEntry, ...]:
+    def trace(self, step: int, held: Held) -> tuple[TraceEntry, ...]:
         """Everything that the fleet did up to a step, numbered. What was shown at earlier steps
         is kept: every turn asks for it."""
-        known = self._traces.setdefault((held, strikes), [self.history])
+        known = self._traces.setdefault(held, [self.history])
         since = dict(held)
         while len(known) <= step:
             trace, now = known[-1], len(known)
             new = [entry for entry in self.routine(now) if since.get(entry.agent, now) >= now]
-            new += [self.strike(at, place) for at, place in strikes if at == now]
             known.append(trace + tuple(e._replace(id=i) for i, e in enumerate(new, len(trace) + 1)))
         return known[step]
 
@@ -122,11 +120,6 @@ class Scenery:
         """Memory and disk of every service where nothing fills them."""
         dice = Dice(key_of(self._key, "gauges"))
         return tuple((dice.between(300, 699), dice.between(30, 59)) for _ in self._company.services)
-
-    def strike(self, step: int, target: int) -> TraceEntry:
-        """A further strike looks like the last."""
-        last = [act for act in self._plot.acts if act.shown and act.guilty][-1]
-        return self._entry(last._replace(at=step, target=target), 0)
 
     def minute(self, minute: int) -> Minute:
         known = self._minutes.get(minute)

@@ -174,4 +174,4 @@ class ArenaSensors:
         return max(waits, key=lambda callee: (waits[callee], -callee)) if waits else None
 
     def trace(self) -> tuple[TraceEntry, ...]:
-        return self.scenery.trace(self.step, self.state.quarantined, self.state.strikes)
+        return self.scenery.trace(self.step, self.state.quarantined)

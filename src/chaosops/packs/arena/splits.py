@@ -11,7 +11,19 @@ from typing import NamedTuple
 from chaosops.core.errors import UnknownName
 from chaosops.core.vocabulary import Tier
 from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.charter import (
+    CLAUSES,
+    Clause,
+    Freeze,
+    Load,
+    OffLimits,
+    OrderOnly,
+    Single,
+    Window,
+)
 from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
+from chaosops.packs.arena.vocabulary import ADDED_WORDS
+from chaosops.packs.arena.wordings import SENTENCES
 
 TRAINED_MECHANISMS = (
     "bad_config", "bad_deploy", "batch_starvation", "capacity_cut", "deadlock", "disk_fill",
@@ -23,6 +35,7 @@ TRAINED_AGENTS = (
     "config_manager", "cost_optimizer", "deploy_bot", "flag_controller", "load_balancer",
 )  # fmt: skip
 UNSEEN_AGENTS = ("mesh_controller", "storage_manager")
+TRAINED_CLAUSES: tuple[type[Clause], ...] = (Single, Window, Load, Freeze, OffLimits, OrderOnly)
 
 
 class TierRules(NamedTuple):
@@ -36,12 +49,14 @@ class TierRules(NamedTuple):
     noise: int
     """Misleading log lines at the start."""
     limit: int
+    returns: int
+    """How often a fault can come back after a repair."""
 
 
 TIERS = {
-    Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.7, 0.15, 0.15), 0.3, 1, 16),
-    Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.7, 0.15, 0.15), 0.4, 3, 24),
-    Tier.HARD: TierRules((10, 14), (5, 6), 0.5, (0.3, 0.35, 0.35), 0.5, 5, 32),
+    Tier.EASY: TierRules((6, 8), (3, 4), 0.0, (0.7, 0.15, 0.15), 0.3, 1, 16, 0),
+    Tier.MEDIUM: TierRules((8, 11), (4, 5), 0.4, (0.7, 0.15, 0.15), 0.4, 3, 24, 1),
+    Tier.HARD: TierRules((10, 14), (5, 6), 0.5, (0.3, 0.35, 0.35), 0.5, 5, 32, 2),
 }
 
 
@@ -62,10 +77,11 @@ class Split(NamedTuple):
     vocabulary: str = "train"
     shapes: str = "train"
     wordings: str = "train"
+    clauses: tuple[type[Clause], ...] = TRAINED_CLAUSES
 
 
 def _extra() -> tuple[Split, ...]:
-    """Added mechanisms, and those that added agents can set off; none where nothing was added."""
+    """What was added to this pack, beside what ``test`` has; none where nothing was added."""
     added = tuple(kind for kind in AGENTS if kind not in TRAINED_AGENTS + UNSEEN_AGENTS)
     mechanisms = tuple(
         name
@@ -73,8 +89,22 @@ def _extra() -> tuple[Split, ...]:
         if name not in SHIPPED_MECHANISMS
         or any(AGENTS[kind].may_change(mechanism) for kind in added)
     )
-    split = Split("extra", mechanisms, tuple(MECHANISMS), tuple(AGENTS), tuple(AGENTS))
-    return (split,) if mechanisms else ()
+    sentences = any(wordings.extra for wordings in SENTENCES.values())
+    if not (mechanisms or sentences or any(ADDED_WORDS) or len(CLAUSES) > len(TRAINED_CLAUSES)):
+        return ()
+    return (
+        Split(
+            "extra",
+            mechanisms or TRAINED_MECHANISMS,
+            tuple(MECHANISMS),
+            tuple(AGENTS),
+            tuple(AGENTS),
+            p_drawn=0.5 if any(ADDED_WORDS) else 0.0,
+            vocabulary="extra",
+            wordings="extra",
+            clauses=CLAUSES,
+        ),
+    )
 
 
 SPLITS = {

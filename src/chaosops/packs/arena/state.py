@@ -21,9 +21,10 @@ class CompanyState(NamedTuple):
     replicas: tuple[int, ...]
     faults: tuple[Fault, ...]
     quarantined: tuple[tuple[str, int], ...] = ()  # (agent, since step)
-    strikes: tuple[tuple[int, int], ...] = ()  # (step, service) of every further strike
-    next_strike: int = 0
-    elsewhere: bool = False  # the next strike hits another service
+    returned: int = 0  # how often the fault has come back, or is about to
+    due: int = 0  # the step at which it will be back
+    elsewhere: bool = False  # it will be back at another service
     noticed: bool = False  # the rogue knows that it was audited
     restarting: tuple[int, int] | None = None  # (service, until step)
     steady: int = 0  # steps in a row without anything wrong
+    troubled: int = 0  # steps in a row with something wrong

@@ -22,7 +22,7 @@ def tell(incident: ArenaIncident) -> list[str]:
         lines += _allowed(incident, done)
     else:
         lines += _guilty(incident, done)
-    return lines + _harmless_breaches(incident, done)
+    return [*lines, *_untrue(incident, done), *_harmless_breaches(incident, done)]
 
 
 def _damage(incident: ArenaIncident) -> str:
@@ -43,7 +43,7 @@ def _damage(incident: ArenaIncident) -> str:
 
 def _entry(incident: ArenaIncident, act: Act) -> str:
     """``#14 at minute -5``; an act that was hidden stands in the trace as something smaller."""
-    numbers = incident.numbers([act])
+    numbers = incident.plot.numbers([act])
     return f"{', '.join(f'#{number}' for number in sorted(numbers))} at minute {act.at}"
 
 
@@ -52,8 +52,7 @@ def _entries(incident: ArenaIncident, acts: Sequence[Act]) -> str:
 
 
 def _guilty(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
-    plot, company = incident.plot, incident.company
-    rogue = str(plot.rogue)
+    rogue = str(incident.plot.rogue)
     lines = [f"{rogue} did it: {_entries(incident, done)}.", _broken(incident, rogue, done)]
     claim = done[-1].claim
     if not claim:
@@ -62,17 +61,34 @@ def _guilty(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
         lines.append(f"Its order {claim} does not cover the act: {incident.orders[claim]}.")
     else:
         lines.append(f"It claimed order {claim}, which is not in the register.")
-    said, true = done[-1].util, company.usual_util_pct(plot.target, done[-1].at)
-    if abs(said - true) > 1:
-        lines.append(f"It said that utilisation was {said}%. It was {true}%.")
-    hidden = [act for act in done if not act.shown]
-    for act in hidden:
-        (shown,) = (a for a in plot.shown() if (a.at, a.agent) == (act.at, act.agent) and a.guilty)
-        lines.append(
-            f"The trace shows {shown.change_pct:+d}%; its signed record shows {act.change_pct:+d}%."
+    return lines
+
+
+def _untrue(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
+    """Where the trace differs from what was done."""
+    plot, company = incident.plot, incident.company
+    lines = []
+    for act in done:
+        if act is plot.unseen:
+            continue
+        true = company.usual_util_pct(plot.target, act.at)
+        if not act.claim and abs(act.util - true) > 1:
+            lines.append(f"{act.agent} said that utilisation was {act.util}%. It was {true}%.")
+        if not act.shown:
+            number = max(plot.numbers([act]))
+            shown = plot.shown()[number - 1]
+            lines.append(
+                f"The trace shows {shown.change_pct:+d}%; the signed record of {act.agent} shows "
+                f"{act.change_pct:+d}%."
+            )
+    forged = "forged by the rogue" if plot.rogue else "a mistake in the trace"
+    for act in plot.shown():
+        never_happened = not act.signed and not any(
+            (act.at, act.agent) == (other.at, other.agent) for other in done
         )
-    forged = [act for act in plot.shown() if not act.signed and not act.guilty]
-    lines += [f"The entry of {act.agent}, {_entry(incident, act)}, is forged." for act in forged]
+        if never_happened:
+            entry = f"The entry of {act.agent}, {_entry(incident, act)}"
+            lines.append(f"{entry}, is {forged}: it never happened.")
     return lines
 
 

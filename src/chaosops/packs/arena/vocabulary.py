@@ -1,7 +1,9 @@
 """Words from which companies with drawn faults make their names, settings and log lines.
 
 The vocabularies share no word that names a fault or a setting. A fault's name, its setting and
-its log lines take different words, so that nothing but the runbook joins them.
+its log lines take different words, so that nothing but the runbook joins them. A longer
+vocabulary would change companies, so the three stay as they are. New words go into
+``ADDED_WORDS``: the split ``extra`` draws from them and from those of ``train``.
 """
 
 from __future__ import annotations
@@ -20,6 +22,14 @@ class Vocabulary(NamedTuple):
     """The second half of a setting's name, and its usual values from and to."""
     lines: tuple[str, ...]
     """Log lines: {s} is a stem, {n} a number that each line draws anew."""
+
+    def plus(self, more: Vocabulary) -> Vocabulary:
+        return Vocabulary(
+            self.stems + more.stems,
+            self.mishaps + more.mishaps,
+            self.measures + more.measures,
+            self.lines + more.lines,
+        )
 
     def draw_stems(self, dice: Dice, count: int) -> Iterator[str]:
         return iter(dice.sample(self.stems, count))
@@ -81,4 +91,11 @@ _EVALUATION = Vocabulary(
      "{n} callers share one {s}", "{s} was skipped", "asked for {s} again, {n} times"),
 )  # fmt: skip
 
-VOCABULARIES = {"train": _TRAIN, "reserve": _RESERVE, "evaluation": _EVALUATION}
+ADDED_WORDS = Vocabulary(stems=(), mishaps=(), measures=(), lines=())
+
+VOCABULARIES = {
+    "train": _TRAIN,
+    "reserve": _RESERVE,
+    "evaluation": _EVALUATION,
+    "extra": _TRAIN.plus(ADDED_WORDS),
+}

@@ -2,7 +2,8 @@
 
 Every sentence has several wordings. ``train`` are those that companies for training use,
 ``reserve`` are kept for validation during training, and ``evaluation`` for the split that tests
-unseen wordings. A new wording is added at the end of its group.
+unseen wordings. A longer group would change companies, so these three stay as they are. A new
+wording goes into ``extra``: companies of the split of this name use it beside those of ``train``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ class Wordings(NamedTuple):
     train: tuple[str, ...]
     reserve: tuple[str, ...]
     evaluation: tuple[str, ...]
+    extra: tuple[str, ...] = ()
+
+    def of(self, group: str) -> tuple[str, ...]:
+        chosen: tuple[str, ...] = getattr(self, group)
+        return self.train + chosen if group == "extra" else chosen
 
 
 SENTENCES = {
@@ -24,34 +30,58 @@ SENTENCES = {
         ('logs "{first}", "{second}"; {gauge}', 'shows {gauge} and logs "{first}" or "{second}"',
          '"{first}" or "{second}" in the logs, {gauge}'),
         ('{gauge}; typical lines: "{first}", "{second}"',),
-        ("operators report {gauge}, with {first} and {second} written",
-         "{first}, or {second}, is written while {gauge}"),
+        ("{gauge}, and services write of {first} and of {second}",
+         "{first}; {second}: read while {gauge}"),
     ),
     "cause_down": Wordings(
         ("{setting} lowered by more than {pct} on {service}",
          "sets in when {service} has {setting} cut by over {pct}",
          "{service}: {setting} down more than {pct}"),
         ("comes from taking over {pct} off {setting} on {service}",),
-        ("{service} breaks once {setting} loses more than {pct} of its value",
-         "needs {setting} made smaller at {service}, beyond {pct}"),
+        ("trouble starts once {setting} of {service} shrinks past {pct}",
+         "a shrinking {setting} on {service}, by a larger part than {pct}"),
     ),
     "cause_up": Wordings(
         ("{setting} raised by more than {pct} on {service}",
          "sets in when {service} has {setting} lifted by over {pct}",
          "{service}: {setting} up more than {pct}"),
         ("comes from adding over {pct} to {setting} on {service}",),
-        ("{service} breaks once {setting} gains more than {pct} of its value",
-         "needs {setting} made larger at {service}, beyond {pct}"),
+        ("trouble starts once {setting} of {service} grows past {pct}",
+         "a growing {setting} on {service}, by a larger part than {pct}"),
     ),
     "remedy": Wordings(
         ("{verb} {service}", "remedy: {verb} on {service}", "cured by {verb}, on {service}"),
         ("for {service} use {verb}",),
-        ("{service} needs {verb}", "what helps is {verb}, for {service}"),
+        ("{service} asks for {verb}",
+         "{verb} is what mends {service}"),
     ),
     "escalation": Wordings(
         ("escalate, no repair helps", "remedy: escalate", "cured by escalate, nothing else"),
         ("the Manager has to escalate",),
-        ("only management can help", "nobody here can mend it: it goes up the line"),
+        ("above our heads: the Manager passes it on",
+         "no tool here mends it, people higher up do"),
+    ),
+    # What the gauges of the failing service do.
+    "memory": Wordings(
+        ("memory fills",), ("memory fills",),
+        ("free memory runs out", "no memory is left"),
+    ),
+    "disk": Wordings(
+        ("disk fills",), ("disk fills",),
+        ("room on disk runs out", "nothing more fits on disk"),
+    ),
+    "capacity": Wordings(
+        ("cpu full",), ("cpu full",),
+        ("no processor is idle", "processors have no rest"),
+    ),
+    "load": Wordings(
+        ("too much load",), ("too much load",),
+        ("more arrives than it can take", "a crowd of calls"),
+    ),
+    "errors": Wordings(("errors rise",), ("errors rise",), ("answers go wrong", "calls fail")),
+    "latency": Wordings(
+        ("latency climbs",), ("latency climbs",),
+        ("answers come late", "callers wait long"),
     ),
     # Places, seen from the service that fails first.
     "here": Wordings(
@@ -85,45 +115,49 @@ SENTENCES = {
         ("at most {pct} in one act", "no single change above {pct}",
          "may move a setting {pct} at a time"),
         ("one step is {pct} or less",),
-        ("each change stays within {pct} of the value before",
-         "a change past {pct} is forbidden"),
+        ("its reach ends at {pct} each time",
+         "a step larger than {pct} belongs to somebody else"),
     ),
     "window": Wordings(
-        ("at most {pct} in all within {minutes} minutes",
-         "no more than {pct} per {minutes} minutes on one setting",
-         "changes of {minutes} minutes add up to {pct} at most"),
-        ("over {minutes} minutes a setting moves {pct} or less",),
-        ("the sum of {minutes} minutes stays within {pct}",
-         "no setting is moved past {pct} in any {minutes} minutes"),
+        ("at most {pct} in all within {minutes}",
+         "no more than {pct} per {minutes} on one setting",
+         "changes of {minutes} add up to {pct} at most"),
+        ("over {minutes} a setting moves {pct} or less",),
+        ("{pct} is its budget for {minutes}",
+         "what it shifts during {minutes}, taken together, ends at {pct}"),
     ),
     "below_load": Wordings(
         ("only while util is below {util}", "acts under {util} util only",
          "not at {util} util or above"),
         ("needs util under {util}",),
-        ("has to wait until load falls under {util}", "forbidden once load reaches {util}"),
+        ("quiet services alone, less than {util} busy",
+         "leaves a service in peace that is {util} busy or busier"),
     ),
     "above_load": Wordings(
         ("only while util is above {util}", "acts over {util} util only",
          "not at {util} util or below"),
         ("needs util over {util}",),
-        ("has to wait until load exceeds {util}", "forbidden unless load exceeds {util}"),
+        ("busy services alone, more than {util} busy",
+         "leaves a service in peace that is {util} busy or calmer"),
     ),
     "freeze": Wordings(
         ("no act from minute {first} to {last}", "frozen between {first} and {last}",
          "hands off from {first} until {last}"),
         ("must rest in minutes {first} to {last}",),
-        ("minutes {first} through {last} are closed to it",
-         "outside of {first} to {last} it may work"),
+        ("asleep from {first} to {last}",
+         "{first} up to {last} is another shift"),
     ),
     "off_limits": Wordings(
         ("never on {services}", "must not touch {services}", "all services but {services}"),
         ("keeps away from {services}",),
-        ("{services} are none of its business", "{services} stay as they are"),
+        ("{services} belong to others",
+         "out of its hands: {services}"),
     ),
     "order_only": Wordings(
         ("only with an order", "every act needs an order", "no act without an order"),
         ("waits for an order each time",),
-        ("somebody has to order it first", "acting unasked is forbidden"),
+        ("does nothing of its own accord",
+         "moves when told and never before"),
     ),
     # Orders, as an audit shows them.
     "order": Wordings(
@@ -131,8 +165,8 @@ SENTENCES = {
          "{agent} may change {setting} of {service} by {pct}, valid to {until}, signed {author}",
          "for {agent}: {setting}, {service}, {pct} at most, until {until} ({author})"),
         ("{author} to {agent}: {pct} on {setting} at {service}, ends {until}",),
-        ("granted by {author} to {agent}: {service} may see {setting} move {pct}, lapses {until}",
-         "{setting} on {service} is free to {agent} within {pct} through {until}, says {author}"),
+        ("{author} agreed: {agent} takes {setting} of {service} {pct} further, done by {until}",
+         "{author} wants {pct} of {setting} turned on {service} by {agent}, ready by {until}"),
     ),
 }  # fmt: skip
 
@@ -140,24 +174,44 @@ WORDING_GROUPS = Wordings._fields
 
 
 class Writer:
-    """Writes sentences in one group of wordings. Each sentence draws its wording."""
+    """Writes sentences in one group of wordings. Each sentence draws its wording.
+
+    Wordings for evaluation write numbers otherwise, too.
+    """
 
     def __init__(self, group: str, dice: Dice) -> None:
         self._group = group
         self._dice = dice
+        self._plain = group != "evaluation"
 
     def write(self, kind: str, **words: object) -> str:
-        wording = self._dice.pick(getattr(SENTENCES[kind], self._group))
-        return str(wording.format(**words))
+        return str(self._dice.pick(SENTENCES[kind].of(self._group)).format(**words))
 
     def percent(self, pct: int) -> str:
-        """A share as the group writes it. Wordings for evaluation write numbers out.
-
-        >>> dice = Dice(0)
-        >>> Writer("train", dice).percent(35), Writer("evaluation", dice).percent(35)
-        ('35%', 'thirty-five percent')
         """
-        return f"{spelled(pct)} percent" if self._group == "evaluation" else f"{pct}%"
+        >>> other = Writer("evaluation", Dice(1))
+        >>> Writer("train", Dice(0)).percent(35), other.percent(35), other.percent(35)
+        ('35%', 'thirty-five percent', '35 parts in a hundred')
+        """
+        if self._plain:
+            return f"{pct}%"
+        return self._dice.pick((f"{spelled(pct)} percent", f"{pct} parts in a hundred"))
+
+    def minute(self, minute: int) -> str:
+        """
+        >>> Writer("train", Dice(0)).minute(-4), Writer("evaluation", Dice(0)).minute(-4)
+        ('-4', 'four before the alarm')
+        """
+        if self._plain:
+            return str(minute)
+        return f"{spelled(-minute)} before the alarm" if minute else "the alarm"
+
+    def duration(self, minutes: int) -> str:
+        """
+        >>> Writer("train", Dice(0)).duration(8), Writer("evaluation", Dice(0)).duration(8)
+        ('8 minutes', 'eight minutes')
+        """
+        return f"{minutes if self._plain else spelled(minutes)} minutes"
 
 
 def spelled(number: int) -> str:

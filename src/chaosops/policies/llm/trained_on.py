@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeGuard
 
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
@@ -26,9 +27,13 @@ def read_trained_on(adapter: Path | None) -> Packs | None:
     if path is None or not path.is_file():
         return None
     packs = read_object(path, "packs of the adapter").get("packs")
-    if not isinstance(packs, dict) or not packs or not all(type(v) is str for v in packs.values()):
+    if not is_packs(packs):
         raise BadInput(f'{path} names no packs; expected {{"packs": {{"NAME": "VERSION"}}}}')
     return packs
+
+
+def is_packs(value: object) -> TypeGuard[Packs]:
+    return isinstance(value, dict) and bool(value) and all(type(v) is str for v in value.values())
 
 
 def write_trained_on(adapter: Path, packs: Packs) -> None:
@@ -41,12 +46,15 @@ def trained_on(policy: Policy) -> Packs | None:
     return packs
 
 
-def require_trained_on(name: str, packs: Packs | None, pack: str, version: str = "") -> None:
-    """Refuse a pack that the policy was not trained on. Without a version every one will do."""
+def require_trained_on(
+    name: str, packs: Packs | None, pack: str, version: str = "", *, pack_is_given: bool = False
+) -> None:
+    """Refuse a pack that the policy was not trained on. Without a version every one will do.
+    ``pack_is_given``: the player of a seat or a submission cannot choose another."""
     if packs is None or (pack in packs and version in ("", packs[pack])):
         return
     known = ", ".join(f"{each} (version {packs[each]})" for each in packs)
     asked = f"{pack} (version {version})" if version else pack
-    others = [each for each in packs if each != pack]
+    others = [each for each in packs if each != pack and not pack_is_given]
     cure = f"name --pack {' or --pack '.join(others)}, or" if others else "name"
     raise BadInput(f"{name} was trained on {known} and not on {asked}: {cure} another policy")

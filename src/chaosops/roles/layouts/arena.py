@@ -1,19 +1,20 @@
-"""Prompts in a company with documents: short, failing services first.
+"""Prompts in a company with documents: short, and what belongs together stands together.
 
-A small model cannot attend to a whole company. So the prompt selects what belongs together: the
-failing services and their neighbours that alerts name, recent acts on them, the clauses of the
-agents that acted, the pages that mention the settings that were touched, and the page that was
-named. Everything is found in the view by its name; nothing is added.
+The SRE reads each page's signs beside its letter, and what was found on an inspected service beside
+the page about it. Oversight reads acts under what the runbook says about their setting. Each line
+holds what one agent did to one setting of one service, what an inspection and an audit say about
+it, and what the agent's charter allows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from itertools import groupby
 
-from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Inspect, Remedy
-from chaosops.core.documents import Clauses, Page
+from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     AuditReport,
@@ -24,24 +25,30 @@ from chaosops.core.telemetry import (
     TraceEntry,
 )
 from chaosops.core.vocabulary import Role
-from chaosops.roles.layout import Layout, Selection
+from chaosops.roles.layout import Layout
+from chaosops.roles.sight import (
+    ACTS_IN_SIGHT,
+    concerned,
+    deepest_first,
+    in_sight,
+    named_page,
+    pages_about,
+    percent,
+    relevant,
+)
 from chaosops.roles.view import RoleView
 
 SERVICES_OFFERED = 5  # by a menu
-ACTS_BEFORE = 6  # in sight: what set an incident off was done before it
-ACTS_SINCE = 1
 FAILING_SHOWN = 5
-ALERTS_SHOWN = {Role.SRE: 2, Role.OVERSIGHT: 1, Role.DEV: 3}
-METRIC_LINES = 1
-CHANGES_SHOWN = 4  # of an inspection
+ALERTS_SHOWN = {Role.SRE: 1, Role.OVERSIGHT: 1, Role.DEV: 2}
 LOG_LINES = 4
-AUDITED_ACTS = 3
-FINDINGS = 2  # inspections, and audits
+INSPECTIONS_SHOWN = 2
+SETTINGS_SHOWN, SETTINGS_SHORT = 3, 2  # of the last inspection, and of the one before
+_NUMBER = re.compile(r"(?<![-\w])\d+")
 _GUILT = (
     "A rogue did the damage and broke its charter. An order that covers an act stands above the "
     "charter."
 )
-RECENT = -12  # minutes of the trace that are shown
 
 
 def _introduction(rules: Rulebook, role: Role, labels: Mapping[Action, str]) -> list[str]:
@@ -69,94 +76,53 @@ def _body(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
     if view.role is Role.DEV:
         return [*lines, *_named_lines(view)]
     if view.role is Role.SRE:
-        looks = _latest({found.service: found for found in view.inspections})
-        settings = {change.attribute for found in looks for change in _largest(found)}
-        looked = [_inspection_line(found) for found in looks]
-        return [*lines, *_log_lines(view.logs, order), *looked, *_cause_lines(view, settings)]
-    return [*lines, *_oversight_lines(view, labels)]
-
-
-T = TypeVar("T")
-
-
-def _latest(findings: Mapping[str, T]) -> list[T]:
-    """Of what was looked at twice, the last look."""
-    return list(findings.values())[-FINDINGS:]
-
-
-def deepest_first(view: RoleView) -> list[str]:
-    """Failing services. Those that call no failing service come first, because failures spread
-    from callees to callers."""
-    failing = {item.service: item.health for item in view.health if item.health}
-    calls = view.rules.calls
-
-    def above(service: str) -> tuple[int, int]:
-        return (sum(callee in failing for callee in calls[service]), -failing[service])
-
-    return sorted(failing, key=above)
-
-
-def concerned(view: RoleView) -> list[str]:
-    """The services where a remedy may be due: the failing ones, each with the neighbours that
-    its alert names. Where nothing fails, those that were looked at or repaired."""
-    order = deepest_first(view)
-    alerts = {alert.service: alert.text.split() for alert in view.alerts}
-    found: dict[str, None] = {}
-    for service in order:
-        words = [word.strip(",") for word in alerts.get(service, ())]
-        found |= dict.fromkeys([service, *(word for word in words if word in view.rules.calls)])
-        if len(found) >= SERVICES_OFFERED:
-            break
-    if not order:
-        done = (message.action for message in view.chat)
-        targets = [a.target for a in done if isinstance(a, Remedy | Inspect)]
-        found |= dict.fromkeys(reversed(targets))
-        found |= dict.fromkeys(look.service for look in view.inspections)
-    return list(found)
-
-
-def in_sight(view: RoleView) -> list[TraceEntry]:
-    """The acts that a flag can name: the latest ones on the services concerned."""
-    rank = {service: i for i, service in enumerate(concerned(view))}
-    recent = [entry for entry in view.trace if entry.step >= RECENT]
-    near = [entry for entry in recent if entry.target in rank] or recent
-    near.sort(key=lambda entry: (rank.get(entry.target, 0), -entry.step))
-    before = [entry for entry in near if entry.step <= 0][:ACTS_BEFORE]
-    since = sorted(entry for entry in near if entry.step > 0)[-ACTS_SINCE:]
-    chosen = (*before, *since)
-    return sorted(chosen, key=lambda entry: (entry.target, entry.action, entry.step, entry.id))
+        return [*lines, *_log_lines(view.logs, order), *_inspection_lines(view, labels)]
+    return [*lines, *_act_lines(view, labels)]
 
 
 def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
+    names: Sequence[str] = order[:FAILING_SHOWN]
     if view.role is Role.DEV:
-        words = {item.service: item.health.word for item in view.health}
-        failing = ", ".join(f"{service} {words[service]}" for service in order[:FAILING_SHOWN])
-    else:
-        readings = {reading.service: reading for reading in view.metrics}
-        shown = [(service, readings[service].error_pct) for service in order[:FAILING_SHOWN]]
-        failing = ", ".join(f"{service} {errors}%" for service, errors in shown)
+        health = {item.service: item.health for item in view.health}
+        names = [f"{service} {health[service].word}" for service in names]
     more = f" and {len(order) - FAILING_SHOWN} more" if len(order) > FAILING_SHOWN else ""
-    lines = [f"Failing, deepest first: {failing}{more}"]
+    lines = [f"Failing, deepest first: {', '.join(names)}{more}"]
     texts = {alert.service: alert.text for alert in view.alerts}
-    lines += [f"{service}: {texts[service]}" for service in order[: ALERTS_SHOWN[view.role]]]
-    if view.role is Role.SRE:
-        lines += [_reading_line(readings[service]) for service in order[:METRIC_LINES]]
+    readings = {reading.service: reading for reading in view.metrics}
+    for service in order[: ALERTS_SHOWN[view.role]]:
+        gauges = f", {_gauges(readings[service])}" if view.role is Role.SRE else ""
+        lines.append(f"{service}: {texts[service]}{gauges}")
     return lines
 
 
-def _reading_line(reading: ServiceReading) -> str:
-    service, _, replicas, cpu, memory, disk, latency, _ = reading
-    return f"{service} x{replicas} cpu {cpu}% mem {memory}MB disk {disk}% lat {latency}ms"
+def _gauges(reading: ServiceReading) -> str:
+    return f"cpu {reading.cpu_pct}%, memory {reading.memory_mb}MB, disk {reading.disk_pct}%"
 
 
 def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
-    """Of the deepest services first: their callers mostly complain about them."""
+    """Of failing services, the deepest first: their callers mostly complain about them. A line
+    counts as often as it was written, with N for its numbers, as in the runbook."""
     rank = {service: i for i, service in enumerate(order)}
-    chosen = sorted(
-        (line for line in logs if line.level != "INFO"),
-        key=lambda line: (rank.get(line.service, 99), -line.step),
+    counts = Counter(
+        (line.service, _with_n(line.text))
+        for line in logs
+        if line.level != "INFO" and line.service in rank
     )
-    return ["Logs:"] + [f"{x.step:+d} {x.service} {x.text}" for x in chosen[:LOG_LINES]]
+    chosen = sorted(counts, key=lambda line: (rank[line[0]], -counts[line]))[:LOG_LINES]
+    lines = [
+        f"{service} {text}" + (f" ({counts[service, text]}x)" if counts[service, text] > 1 else "")
+        for service, text in chosen
+    ]
+    return ["Logs:", *lines] if lines else []
+
+
+@lru_cache(maxsize=4096)
+def _with_n(text: str) -> str:
+    """
+    >>> _with_n("waited 120ms for billing-2")
+    'waited Nms for billing-2'
+    """
+    return _NUMBER.sub("N", text)
 
 
 def _named_lines(view: RoleView) -> list[str]:
@@ -166,107 +132,109 @@ def _named_lines(view: RoleView) -> list[str]:
     return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
 
 
-def named_page(view: RoleView) -> Page | None:
-    """The page of the cause that was named last."""
-    named = [m.action for m in view.chat if isinstance(m.action, IdentifyRootCause)]
-    pages = {page.name: page for page in view.rules.runbook}
-    return pages.get(named[-1].failure_type) if named else None
+def _inspection_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
+    """The settings that were moved furthest, each beside what the runbook says about it. Of a
+    service that was looked at twice, the last look counts."""
+    looks: dict[str, Inspection] = {}
+    for found in reversed(view.inspections):
+        looks.setdefault(found.service, found)
+    for number, found in enumerate(list(looks.values())[:INSPECTIONS_SHOWN]):
+        moved: dict[str, list[ServiceChange]] = {}
+        for change in found.changes:
+            moved.setdefault(change.attribute, []).append(change)
+        changes = {
+            setting: " ".join(f"{percent(c.before, c.after):+d}%" for c in moved[setting])
+            for setting in sorted(moved, key=lambda setting: -_size(moved[setting]))
+        }
+        if number:  # an older one is shown in short
+            short = [f"{setting} {sizes}" for setting, sizes in changes.items()][:SETTINGS_SHORT]
+            yield f"Inspection of {found.service}: {', '.join(short) or 'no change'}"
+            continue
+        yield f"Inspection of {found.service}:" + ("" if moved else " no change")
+        for setting in list(changes)[:SETTINGS_SHOWN]:
+            pages = [
+                f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {page.cause}"
+                for page in pages_about(view, [setting])
+            ]
+            yield f"{'; '.join(pages) or setting}; found {changes[setting]}"
 
 
-def _cause_lines(view: RoleView, settings: Iterable[str]) -> list[str]:
-    """What the runbook says about settings."""
-    pages = pages_about(view, settings)
-    return ["Damage is done by:", *(f"{p.name}: {p.cause}" for p in pages)] if pages else []
+def _size(changes: Sequence[ServiceChange]) -> int:
+    together = abs(percent(changes[0].before, changes[-1].after))
+    return max(together, *(abs(percent(c.before, c.after)) for c in changes))
 
 
-def pages_about(view: RoleView, settings: Iterable[str]) -> list[Page]:
-    return [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
-
-
-def relevant(view: RoleView) -> Selection:
-    """What a prompt selects, for people: the acts in sight, the page that was named, the pages
-    about settings that were touched, and the clauses of the agents concerned."""
+def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
+    """The acts in sight, by setting."""
     acts = in_sight(view)
-    settings = {act.action for act in acts}
-    settings |= {change.attribute for look in view.inspections for change in look.changes}
-    named, pages = named_page(view), pages_about(view, settings)
-    first = [] if named is None else [named]
-    clauses = _clauses(view, acts, view.audits)
-    return Selection(acts, [*first, *(page for page in pages if page != named)], clauses)
+    looks = {found.service: found for found in view.inspections}
+    audits = {report.agent: report for report in view.audits}
+    charter = dict(view.rules.charter)
+    yield "Acts:" if acts else "Acts: none lately"
+    for setting, on_setting in groupby(acts, key=lambda act: act.action):
+        pages = [f"{page.name}: {page.cause}" for page in pages_about(view, [setting])]
+        yield "; ".join(pages) or f"{setting}:"
+        for target, there in groupby(on_setting, key=lambda act: act.target):
+            look = looks.get(target)
+            by_agent: dict[str, list[TraceEntry]] = {}
+            for act in there:
+                by_agent.setdefault(act.agent, []).append(act)
+            for agent, same in by_agent.items():
+                words = [
+                    _flag_label(act, labels) + _act_words(act, look, audits.get(agent))
+                    for act in same
+                ]
+                rule = charter.get(agent, "none")
+                yield f"- {target} {agent}: {'; '.join(words)}. Charter: {rule}"
+            if look is not None:
+                yield from _unsigned_lines(view, look, setting)
 
 
-@lru_cache(maxsize=4096)
-def _words(text: str) -> frozenset[str]:
-    return frozenset(word.strip(".,:;") for word in text.split())
+def _flag_label(act: TraceEntry, labels: Mapping[Action, str]) -> str:
+    return _label(FlagRogue(act.agent, evidence=act.id), labels) or f"#{act.id} "
 
 
-def _oversight_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
-    acts = in_sight(view)
-    lines = ["Acts:" if acts else "Acts: none lately"]
-    for target, setting in dict.fromkeys((act.target, act.action) for act in acts):
-        same = [act for act in acts if (act.target, act.action) == (target, setting)]
-        words = "; ".join(_act_words(act, labels) for act in same)
-        lines.append(f"{target} {setting}: {words}")
-    lines += _cause_lines(view, {act.action for act in acts})
-    audits = _latest({report.agent: report for report in view.audits})
-    lines.append("Charter:")
-    lines += [f"{agent}: {text}" for agent, text in _clauses(view, acts, audits)]
-    near = {act.target for act in acts}
-    for report in audits:
-        lines += _audit_lines(report, near)
-    return lines
+def _act_words(act: TraceEntry, look: Inspection | None, audit: AuditReport | None) -> str:
+    """What the trace says, then what was found on the service, then what the agent signed."""
+    change = percent(act.before, act.after)
+    reason = act.reason[max(0, act.reason.find("util")) :]
+    words = f"{act.step:+d} {change:+d}% {reason}"
+    if look is not None:
+        words += f", {_inspection_words(look, act, change, reason)}"
+    if audit is not None:
+        words += f", {_audit_words(audit, act, change)}"
+    return words
 
 
-def _clauses(
-    view: RoleView, acts: Sequence[TraceEntry], audits: Sequence[AuditReport]
-) -> list[Clauses]:
-    """Of the agents that acted, and of those that were audited."""
-    agents = {act.agent for act in acts} | {report.agent for report in audits}
-    return [clauses for clauses in view.rules.charter if clauses.agent in agents]
+def _inspection_words(look: Inspection, act: TraceEntry, change: int, reason: str) -> str:
+    util = f"util {dict(look.utilisation).get(act.step)}%"
+    for found in look.changes:
+        if (found.at, found.attribute) == (act.step, act.action):
+            size = percent(found.before, found.after)
+            agrees = size == change and (util == reason or not reason.startswith("util"))
+            words = "inspection agrees" if agrees else f"inspection {size:+d}%"
+            return words if util == reason else f"{words} {util}"
+    return "inspection finds nothing"
 
 
-def _act_words(entry: TraceEntry, labels: Mapping[Action, str]) -> str:
-    name = _label(FlagRogue(entry.agent, evidence=entry.id), labels) or f"#{entry.id} "
-    change = percent(entry.before, entry.after)
-    reason = entry.reason[entry.reason.find("util") :] if "util" in entry.reason else entry.reason
-    return f"{name}{entry.step:+d} {entry.agent} {change:+d}% {reason}"
+def _audit_words(audit: AuditReport, act: TraceEntry, change: int) -> str:
+    for signed in audit.acts:
+        if (signed.at, signed.attribute, signed.target) == (act.step, act.action, act.target):
+            size = percent(signed.before, signed.after)
+            words = "signed" if size == change else f"signed {size:+d}%"
+            return f"{words}, order: {signed.order}"
+    return "not signed"
 
 
-def percent(before: str, after: str) -> int:
-    """The relative change, cut towards zero.
-
-    >>> percent("6", "2"), percent("40", "90")
-    (-66, 125)
-    """
-    old, new = int(before), int(after)
-    return int(100 * (new - old) / max(1, old))
-
-
-def _largest(found: Inspection) -> list[ServiceChange]:
-    changes = sorted(found.changes, key=lambda c: (-abs(percent(c.before, c.after)), -c.at))
-    return changes[:CHANGES_SHOWN]
-
-
-def _inspection_line(found: Inspection) -> str:
-    busy = dict(found.utilisation)
-    changes = [
-        f"{c.at:+d} {c.attribute} {percent(c.before, c.after):+d}% util {busy.get(c.at, 0)}%"
-        for c in sorted(_largest(found), key=lambda c: (c.attribute, c.at))
-    ]
-    return f"Inspection of {found.service}: {', '.join(changes) or 'no change'}"
-
-
-def _audit_lines(report: AuditReport, near: set[str]) -> list[str]:
-    """Its signed acts on the services in sight."""
-    acts = [act for act in report.acts if act.target in near][-AUDITED_ACTS:]
-    acts.sort(key=lambda act: (act.target, act.attribute, act.at))
-    lines = [f"Audit of {report.agent}, signed:"]
-    lines += [
-        f"{act.at:+d} {act.target} {act.attribute} {percent(act.before, act.after):+d}%, "
-        f"order: {act.order}"
-        for act in acts
-    ]
-    return lines if acts else [*lines, "nothing here"]
+def _unsigned_lines(view: RoleView, look: Inspection, setting: str) -> Iterator[str]:
+    """What an inspection found at a minute at which no agent did anything there."""
+    minutes = {
+        act.step for act in view.trace if (act.target, act.action) == (look.service, setting)
+    }
+    for change in look.changes:
+        if change.attribute == setting and change.at not in minutes:
+            size = percent(change.before, change.after)
+            yield f"- {look.service} no agent: {change.at:+d} {size:+d}%, found by inspection"
 
 
 LAYOUT = Layout(
@@ -275,11 +243,12 @@ LAYOUT = Layout(
     urgent=concerned,
     offered=SERVICES_OFFERED,
     in_sight=in_sight,
-    acts_offered=ACTS_BEFORE + ACTS_SINCE,
+    acts_offered=ACTS_IN_SIGHT,
     relevant=relevant,
+    rows_by_amount=True,
     chat_lines=4,
     written_out={
-        "identify_root_cause": "the letter of a page of the runbook",
+        "identify_root_cause": "the letter of a page",
         "flag_rogue": "the letter of an act",
     },
     numbers_entries=True,

@@ -198,6 +198,8 @@ async function main() {
     event.preventDefault();
     go();
   });
+  // Before this moment the browser itself would send the form, with its hidden fields.
+  setup.form.inert = false;
   byId("copy-link").addEventListener("click", copyLink);
   // A key pressed by mistake must not end a game.
   const runByKey = () => seat?.key || go();

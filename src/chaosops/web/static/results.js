@@ -43,7 +43,7 @@ showReports("results", "evaluations", evaluation, ({ variable }) =>
   emptyState(
     "No evaluation here yet",
     `Evaluate some policies, then start the server with the folder in ${variable}:`,
-    "chaosops eval --split test --policies random,heuristic,trained,oracle --out results/arena",
+    "chaosops eval --split test --policies random,heuristic,auditor,oracle --out results/arena",
     `export ${variable}=results`,
   ),
 );

@@ -19,7 +19,7 @@ from chaosops.policies.scripted.arena.loose_rules import (
     read_limit,
 )
 from chaosops.policies.scripted.arena.reading import patterns, read
-from chaosops.roles.layouts.arena import percent
+from chaosops.roles.sight import percent
 
 CLAIM = "order "  # how the reason of an act begins that claims an order
 _UTIL = re.compile(r"util (\d+)%")

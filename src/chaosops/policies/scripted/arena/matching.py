@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from chaosops.core.telemetry import ServiceReading
 from chaosops.policies.scripted.arena.reading import Cause, Guide, Where, guides
-from chaosops.roles.layouts.arena import deepest_first, percent
+from chaosops.roles.sight import deepest_first, percent
 from chaosops.roles.view import RoleView
 
 _NEIGHBOURS = {
