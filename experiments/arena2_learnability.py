@@ -5,9 +5,9 @@ is the rogue's, or none. Half of the prompts are of the first turn, half of the 
 of the main suspect. It logs the AUROC on companies that it never saw. Variants differ in where
 and how the world's answers about single acts are taught:
 
-labels   the prompt as it is, and the answer to the whole prompt alone
-listed   the labels of all acts once more at the end of the prompt; questions about each act there
-asked    documents before acts, the label at the end of its act; questions about each act there
+labels   the answer to the whole prompt alone
+asked    also questions about each act, at the end of its line, where page and charter were read
+listed   questions about each act at its label, which stands once more at the end of the prompt
 plain    as asked, and companies that take little reading come first
 
     python experiments/arena2_learnability.py all --model DIR --out DIR --minutes 4.5
@@ -24,7 +24,6 @@ import argparse
 import json
 import pickle
 import random
-import re
 import subprocess
 import sys
 import time
@@ -43,16 +42,16 @@ from chaosops.roles.menu import acts_in_sight, menu
 from chaosops.roles.prompt import Style, render
 from chaosops.training.encoder import passes
 from chaosops.training.learner import Learner, column_of, require_torch, width_of
+from chaosops.training.marks import Mark, act_marks
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.world.incident import ActReading, Reading
 
-VARIANTS = ("labels", "listed", "asked", "plain")
+VARIANTS = ("labels", "asked", "listed", "plain")
 WHEN = ("first", "audited")
 FIRST_SEED, FIRST_HELD = 3_000_000, 4_000_000  # of companies to train on, and of unseen ones
 PART = 50  # companies that a process makes at once
 LOG_EVERY = 20  # seconds
-HEADINGS = ("Acts:", "Damage is done by:", "Charter:", "Audit of ", "Chat:", "flag_rogue:")
 
 
 class Row(NamedTuple):
@@ -65,6 +64,7 @@ class Row(NamedTuple):
     idle: str  # the label of noop
     acts: dict[str, tuple[str, ActReading | None]]
     """By label: the agent, and what is to be read, if the act is from before the incident."""
+    marks: tuple[Mark, ...]
     rogue: str
     reader: float
     """How guilty the company looks to somebody who reads everything right."""
@@ -141,50 +141,24 @@ def _row(env: Env, reading: Reading, when: str, audited: str) -> Row:
         if isinstance(action, FlagRogue) and act and act.damage and act.breach:
             sure = 0.5 if action.evidence in claims else 1.0
             score = max(score, float(action.target == rogue) if action.target == audited else sure)
-    return Row(when, reading.demand, system, user, idle, acts, rogue, score)
+    marks = act_marks(view, user, reading)
+    return Row(when, reading.demand, system, user, idle, acts, marks, rogue, score)
 
 
 def _area(rows: Sequence[Row], scores: Sequence[float]) -> float:
     return auroc(list(scores), [bool(row.rogue) for row in rows]) or 0.0
 
 
-def arranged(row: Row, variant: str) -> tuple[str, dict[str, int]]:
-    """The user's message of a variant, and where each act is asked about, if it is."""
-    if variant == "labels":
-        return row.user, {}
-    if variant == "listed":
-        text = row.user.rstrip("\n") + "\nActs: "
-        places = {}
-        for label in row.acts:
-            text += f"{label} "
-            places[label] = len(text) - 2
-        return text.rstrip(), places
-    return _documents_first(row)
-
-
-def _documents_first(row: Row) -> tuple[str, dict[str, int]]:
-    lines = row.user.split("\n")
-    starts = [i for i, line in enumerate(lines) if line.startswith(HEADINGS)]
-    acts = next((i for i in starts if lines[i].startswith("Acts:")), None)
-    if acts is None:
-        return row.user, {}
-    end = next(i for i in (*starts, len(lines)) if i > acts)
-    rest = lines[:acts] + lines[end:]
-    later = next(
-        (i for i, line in enumerate(rest) if line.startswith(("Chat:", "flag_rogue:"))), len(rest)
-    )
-    block = lines[acts:end]
-    for label in row.acts:
-        # Label first becomes label last, unless it is last already.
-        pattern = re.compile(rf"(^|[;:] ){label} ([+-]\d+ [^;]*)")
-        block = [pattern.sub(rf"\1\2 = {label}", line) for line in block]
-    before = "\n".join(rest[:later]) + "\n"
-    text = "\n".join([*rest[:later], *block, *rest[later:]])
-    places = {}
-    for label in row.acts:
-        if found := re.compile(rf" = {label}(?=;|\n|$)").search(text, len(before)):
-            places[label] = found.end() - 1
-    return text, places
+def arranged(row: Row, variant: str) -> tuple[str, Sequence[Mark]]:
+    """The user's message of a variant, and where it asks about acts."""
+    if variant != "listed":
+        return row.user, () if variant == "labels" else row.marks
+    text, marks = row.user + "\nActs:", []
+    for label, (_, act) in row.acts.items():
+        text += f" {label}"
+        if act is not None:
+            marks.append(Mark(len(text) - 1, act))
+    return text, marks
 
 
 class Example(NamedTuple):
@@ -220,13 +194,9 @@ class Trainer:
             for row, (text, _) in zip(rows, texts, strict=True)
         ]
         found = []
-        for row, (_, places), encoding in zip(rows, texts, encoder._encodings(chats), strict=True):
+        for row, (_, asked), encoding in zip(rows, texts, encoder._encodings(chats), strict=True):
             start = len(before) + len(row.system) + len(between)
-            marks = [
-                (encoding.char_to_token(start + place), act)
-                for label, place in places.items()
-                if (act := row.acts[label][1])
-            ]
+            marks = [(encoding.char_to_token(start + mark.place), mark.answers) for mark in asked]
             found.append(Example(row, encoding.ids, marks))
         return found
 
@@ -417,7 +387,7 @@ def main() -> int:
     parser.add_argument("--held", type=int, default=1_000)
     parser.add_argument("--model", default="", help="a folder with the base model")
     parser.add_argument("--variant", choices=VARIANTS, default="asked")
-    parser.add_argument("--variants", default="listed,asked,plain", help="with all")
+    parser.add_argument("--variants", default="labels,asked,plain", help="with all")
     parser.add_argument("--minutes", type=float, default=4.5)
     parser.add_argument("--lr", type=float, default=6e-4)
     parser.add_argument("--rank", type=int, default=16)

@@ -12,12 +12,13 @@ from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
-from chaosops.roles.menu import acts_in_sight, menu
+from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.training.credited_turns import counterfactual_returns, credited_turns
 from chaosops.training.learner import Learner
 from chaosops.training.marks import act_marks
 from chaosops.training.recipe import Recipe
+from chaosops.world.incident import ActReading
 from tests.training.tiny import save_tiny_model
 
 OVERSIGHT = Recipe(
@@ -32,18 +33,25 @@ def first_oversight(seed: int) -> Env:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_every_act_before_the_incident_is_asked_about_once(seed: int) -> None:
+def test_every_act_before_the_incident_is_asked_about(seed: int) -> None:
     env = first_oversight(seed)
     reading = load_pack("arena").reading(env.scenario)
     text = render(env.view, Style.MENU)[1]["content"]
-    marks = act_marks(env.view, text, reading)
-    acts = [entry for entry in acts_in_sight(env.view) if entry.id in reading.acts]
-    assert [mark.answers for mark in marks] == [reading.acts[entry.id] for entry in acts]
-    assert len({mark.place for mark in marks}) == len(acts)
-    for mark, entry in zip(marks, acts, strict=True):
-        words = text[: mark.place + 1].rpartition(f"{entry.step:+d} {entry.agent} ")[2]
-        assert "\n" not in words
-        assert text[mark.place + 1] in ";\n"
+    marks = {mark.place: mark.answers for mark in act_marks(env.view, text, reading)}
+    asked: dict[int, list[ActReading]] = {}
+    for label, action in menu(env.view).items():
+        if isinstance(action, FlagRogue) and (act := reading.acts.get(action.evidence or 0)):
+            (line,) = (
+                line
+                for line in text.split("\n")
+                if f" {label} " in f" {line}" and action.target in line
+            )
+            asked.setdefault(text.index(line) + len(line) - 1, []).append(act)
+    assert len(asked) > 1
+    assert marks == {
+        place: ActReading(*(any(bits) for bits in zip(*acts, strict=True)))
+        for place, acts in asked.items()
+    }
 
 
 def test_marks_become_the_tokens_that_end_acts(tmp_path: Path) -> None:
@@ -87,16 +95,14 @@ def test_a_flag_that_is_put_off_is_never_made() -> None:
 
 
 def test_the_act_behind_the_incident_pays_more_than_others_of_its_agent() -> None:
-    plain = {turn.chat: turn for i in range(8) for turn in credited_turns(OVERSIGHT, i)}
-    paid = {t.chat: t for i in range(8) for t in credited_turns(replace(OVERSIGHT, act_bonus=6), i)}
-    raised = [
-        (label, value - plain[chat].returns[label])
-        for chat, turn in paid.items()
-        for label, value in turn.returns.items()
-        if value != plain[chat].returns[label]
-    ]
-    assert raised
-    assert all(more == pytest.approx(6) for _, more in raised)
+    paid = replace(OVERSIGHT, act_bonus=6.0)
+    raised = []
+    for index in range(8):
+        pairs = zip(credited_turns(OVERSIGHT, index), credited_turns(paid, index), strict=True)
+        for before, after in pairs:
+            raised += [v - before.returns[k] for k, v in after.returns.items()]
+    assert set(raised) == {0.0, 6.0}
+    assert raised.count(6.0) < raised.count(0.0) / 5
 
 
 def test_plain_companies_come_first() -> None:

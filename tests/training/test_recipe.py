@@ -235,6 +235,19 @@ def test_the_shipped_adapter_was_trained_on_the_first_version(name: str) -> None
     assert any("by a run on pack arena1" in line for line in told)
 
 
+@pytest.mark.parametrize("name", ["reading_first", "reading_second"])
+def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> None:
+    recipe = load_recipe(find_recipe(name))
+    assert recipe.packs == {"arena": "2", "classic": "1"}
+    assert recipe.patience > 0
+    splits = [scenario.split for scenario in validation_scenarios(recipe)]
+    assert {split: splits.count(split) for split in splits} == {
+        "train": 3 * recipe.validation_seeds,
+        "reserve": 3 * recipe.validation_seeds,
+    }
+    assert bool(recipe.kl) == bool(recipe.start) == (name == "reading_second")
+
+
 def test_a_recipe_trains_on_the_second_version_by_default() -> None:
     assert Recipe().packs == {"arena": "2", "classic": "1"}
     assert Recipe(classic_share=1.0).packs == {"classic": "1"}

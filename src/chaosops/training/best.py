@@ -45,4 +45,4 @@ class Best:
     def _score_of(self, validation: Mapping[str, Any]) -> float:
         reserve = self._recipe.reserve
         judged = [row for name, row in validation.items() if name.startswith(f"{reserve} ")]
-        return mean(row["mean_reward"] for row in (judged or validation.values()))
+        return float(mean(row["mean_reward"] for row in (judged or validation.values())))

@@ -20,14 +20,12 @@ from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
 from chaosops.roles.menu import LABELS, LETTERS
 from chaosops.training.encoder import Encoder, passes
-from chaosops.training.marks import QUESTIONS
 from chaosops.training.process_group import ProcessGroup
+from chaosops.training.readers import Readers
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import note_packs
 
 _PASS_TOKENS = 200_000
-# Where questions about single acts are answered: the layers above can use what was found.
-_READERS = (0.5, 0.67, 0.83)
 PROJECTIONS = {
     "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
     "mlp": ("gate_proj", "up_proj", "down_proj"),
@@ -84,11 +82,8 @@ class Learner:
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
         self._tokens = cache(self._tokens_of)
         self._tokens(len(LETTERS))
-        self.readers = self._add_readers() if recipe.reading else {}
-        self._trained = [
-            *self.params.values(),
-            *(weight for reader in self.readers.values() for weight in reader.parameters()),
-        ]
+        self._readers = Readers(torch, self.model.config, self.device) if recipe.reading else None
+        self._trained = [*self.params.values(), *(self._readers.weights if self._readers else ())]
         self.optimizer = torch.optim.AdamW(self._trained, lr=0.0, weight_decay=0.0)
         if recipe.start:
             self.load_adapter(Path(recipe.start))
@@ -101,15 +96,6 @@ class Learner:
         tokens = [self.encode.label(label) for label in LABELS[:width]]
         return self._torch.tensor(tokens, device=self.device)
 
-    def _add_readers(self) -> dict[int, Any]:
-        """Linear maps from what the model holds at an act, at some depth, to the answers."""
-        config, torch = self.model.config, self._torch
-        depths = {max(1, round(share * config.num_hidden_layers)) for share in _READERS}
-        return {
-            depth: torch.nn.Linear(config.hidden_size, len(QUESTIONS)).to(self.device)
-            for depth in sorted(depths)
-        }
-
     def logits(self, prompts: Sequence[Sequence[int]], width: int = len(LETTERS)) -> Any:
         """One row of label logits per prompt."""
         return self.read(prompts, width, ())[0]
@@ -117,27 +103,24 @@ class Learner:
     def read(
         self, prompts: Sequence[Sequence[int]], width: int, marked: Sequence[tuple[int, int]]
     ) -> tuple[Any, list[Any]]:
-        """The logits of labels, and those of the answers to questions: one table for each reader,
-        with a row for each marked token, (row, place)."""
+        """The logits of labels, and those of the answers to questions at marked tokens."""
         torch = self._torch
         longest = max(map(len, prompts))
         ids = torch.zeros(len(prompts), longest, dtype=torch.long)
         for row, prompt in enumerate(prompts):
             ids[row, : len(prompt)] = torch.tensor(prompt)
         # Padded on the right and causal: the last real token never sees the padding.
+        asks = self._readers is not None and bool(marked)
         found = self.model.model(
-            input_ids=ids.to(self.device), use_cache=False, output_hidden_states=bool(marked)
+            input_ids=ids.to(self.device), use_cache=False, output_hidden_states=asks
         )
         hidden = found.last_hidden_state
         rows = torch.arange(len(prompts), device=self.device)
         last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=self.device)
         head = self.model.lm_head.weight[self._tokens(width)]
         answers = []
-        if marked:
-            at = torch.tensor(marked, device=self.device)
-            for depth, reader in self.readers.items():
-                held = found.hidden_states[depth][at[:, 0], at[:, 1]].float()
-                answers.append(reader(torch.nn.functional.rms_norm(held, held.shape[-1:])))
+        if self._readers and asks:
+            answers = self._readers.answers(found.hidden_states, marked)
         return (hidden[rows, last] @ head.T).float(), answers
 
     def probabilities(
@@ -195,13 +178,13 @@ class Learner:
         return {
             "weights": {name: p.detach() for name, p in self.params.items()},
             "optimizer": self.optimizer.state_dict(),
-            "readers": {depth: reader.state_dict() for depth, reader in self.readers.items()},
+            "readers": self._readers.snapshot() if self._readers else {},
         }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         self._put(kept["weights"])
-        for depth, reader in self.readers.items():
-            reader.load_state_dict(kept["readers"][depth])
+        if self._readers:
+            self._readers.restore(kept["readers"])
         self.optimizer.load_state_dict(kept["optimizer"])
 
     def save_adapter(self, folder: Path) -> None:

@@ -57,7 +57,9 @@ def train(
         metrics.open("a", encoding="utf-8") as log,
     ):
         started, tokens, saved = time.monotonic(), 0, start
-        for position, following, batch in batch_stream(recipe, learner, pool, group, start):
+        over = _is_over(recipe, best, group)
+        stream = () if over else batch_stream(recipe, learner, pool, group, start)
+        for position, following, batch in stream:
             row = _learn(torch, recipe, learner, batch, position, group)
             log.write(json.dumps(row) + "\n")
             done = progress_at(recipe, following)
@@ -72,7 +74,7 @@ def train(
                 if best.take(found):
                     learner.save_adapter(folder / BEST)
                 tell({**found, "warnings": warnings})
-            if _is_last(recipe, following, done, best, group):
+            if _is_validated(recipe, following, done) and _is_over(recipe, best, group):
                 done = 1.0
             if best and _is_due(recipe, saved, following, done):
                 log.flush()
@@ -93,11 +95,9 @@ def _is_validated(recipe: Recipe, following: Position, done: float) -> bool:
     return bool(every) and (following.step % every == 0 or done == 1.0)
 
 
-def _is_last(
-    recipe: Recipe, following: Position, done: float, best: Best | None, group: ProcessGroup
-) -> bool:
+def _is_over(recipe: Recipe, best: Best | None, group: ProcessGroup) -> bool:
     """Only the main process knows the validations, and all processes end together."""
-    if not (recipe.patience and _is_validated(recipe, following, done)):
+    if not recipe.patience:
         return False
     return group.least(0 if best and best.is_final else 1) == 0
 

@@ -59,7 +59,7 @@ class ActReading(NamedTuple):
     """What somebody who understands the documents finds in one entry of the trace."""
 
     damage: bool
-    """By the trace, the setting was moved further than its page allows."""
+    """By the trace, its agent moved the setting further than the page about it allows."""
     breach: bool
     """By the trace, it is more than the agent's charter allows. Orders are not looked at."""
     decisive: bool

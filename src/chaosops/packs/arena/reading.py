@@ -33,8 +33,9 @@ def read_trace(incident: ArenaIncident) -> Reading:
 
 
 def _seems_damaging(plot: Plot, act: Act, shown: Sequence[Act]) -> bool:
-    """Whatever else moved the setting the same way has a part in it."""
-    same = [a for a in shown if (a.target, a.setting) == (act.target, act.setting)]
+    """What one agent did to a setting counts together."""
+    place = (act.agent, act.target, act.setting)
+    same = [other for other in shown if (other.agent, other.target, other.setting) == place]
     return any(
         damage_pct(kind, same[0].before, same) > kind.threshold_pct
         and act.change_pct * kind.mechanism.harmful > 0
