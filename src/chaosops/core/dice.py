@@ -42,6 +42,11 @@ class Dice:
     def __init__(self, key: int) -> None:
         self._counter = key
 
+    @property
+    def counter(self) -> int:
+        """Where the stream is: ``mix(counter + STRIDE * n)`` is its n-th draw from here."""
+        return self._counter
+
     def bits(self) -> int:
         # ``mix``, inlined: rendering text spends its time here.
         z = self._counter = (self._counter + STRIDE) & _MASK

@@ -58,6 +58,7 @@ class Rulebook:
         self._hash = hash((*names, self._allowed, calls, labels))
         self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
         self.known: dict[Role, Rulebook] = {}  # the cache of known_to
+        self.kept: dict[object, Any] = {}  # what readers of the rules have found out
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Rulebook) and (self is other or self._written == other._written)

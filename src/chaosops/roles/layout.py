@@ -44,6 +44,8 @@ class Layout(NamedTuple):
     """A verb with amounts has a row for each of them."""
     chat_lines: int = 6
     """The latest lines of the chat that are shown."""
+    chat_without: tuple[type[Action], ...] = ()
+    """Actions that are no lines of the chat."""
     numbers_entries: bool = False
     """The trace shows numbers, which a flag may cite as evidence."""
     suspicion: bool = False

@@ -74,15 +74,19 @@ def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:
     layout = layout_of(view.rules)
     rows = changing_rows(view) if style is Style.MENU else ()
     parts += layout.body(view, labels(view, rows) if style is Style.MENU else {})
-    if chat := view.chat:
+    if chat := _latest(view.chat, layout):
         role = view.role
         parts.append("Chat:")
-        parts += _within(
-            CHAT_BYTES, [chat_line(message, role) for message in chat[-layout.chat_lines :]]
-        )
+        parts += _within(CHAT_BYTES, [chat_line(message, role) for message in chat])
     if style is Style.MENU:
         parts += _row_lines(layout, rows)
     return "\n".join(parts)
+
+
+def _latest(chat: Sequence[Message], layout: Layout) -> Sequence[Message]:
+    if layout.chat_without:
+        chat = [each for each in chat if not isinstance(each.action, layout.chat_without)]
+    return chat[-layout.chat_lines :]
 
 
 def _row_lines(layout: Layout, rows: Sequence[Row]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, wraps
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from chaosops.core.actions import IdentifyRootCause, Inspect, Remedy
 from chaosops.core.documents import Clauses, Page
@@ -16,12 +16,15 @@ from chaosops.core.telemetry import TraceEntry
 from chaosops.roles.layout import Selection
 from chaosops.roles.view import RoleView
 
-ACTS_IN_SIGHT = 6
+ACTS_IN_SIGHT = 7
+_ENOUGH = 6  # acts; what belongs to the last of them may come along
 RECENT = -12  # minutes of the trace: what is older has no part in an incident
 # What points at a service: it fails; it was repaired or looked at; the alert of a caller or of a
 # callee names it.
 _FAILS, _LOOKED_AT, _BY_CALLER, _BY_CALLEE = 1.0, 0.7, 0.7, 0.5
 _RANK_PCT = 3  # an act on the next likeliest service has to be this much larger
+_ELSEWHERE = 8  # the rank of services that nothing points at
+_NAMED_PCT = 20  # and an act on the setting of the page that was named, so much smaller
 _LARGE_PCT = 40  # above it all changes are equally large
 
 T = TypeVar("T")
@@ -68,10 +71,10 @@ def concerned(view: RoleView) -> list[str]:
     texts = {alert.service: alert.text for alert in view.alerts}
     for service in order:
         callees = calls[service]
-        share = 1 + sum(callee in failing for callee in callees)
+        share = 1 + len(failing.intersection(callees))
         points[service] += _FAILS / share
-        for word in texts[service].split():
-            named = word.rstrip(",")
+        for part in texts[service].split(", "):
+            named = part.rpartition(" ")[2]
             if named in calls:
                 weight = _BY_CALLER / min(share, 2) if named in callees else _BY_CALLEE
                 points[named] = points.get(named, 0.0) + weight
@@ -87,30 +90,63 @@ def _looked_at(view: RoleView) -> Iterable[str]:
     return dict.fromkeys(target for target in reversed(targets) if target in view.rules.calls)
 
 
-@once
+class Group(NamedTuple):
+    """What was done to one setting of one service lately. The acts stay together, because they
+    add up."""
+
+    setting: str
+    service: str
+    size_pct: int
+    acts: tuple[TraceEntry, ...]
+
+
 def in_sight(view: RoleView) -> list[TraceEntry]:
-    """The acts that a flag can name: the largest changes on the services concerned. What set an
-    incident off was done before it. Acts on one setting of one service stay together, because
-    they add up. Those on the setting of the page that was named come first."""
-    recent = [entry for entry in view.trace if RECENT <= entry.step <= 0]
+    """The acts that a flag can name."""
+    return [act for group in groups_in_sight(view) for act in group.acts]
+
+
+@once
+def groups_in_sight(view: RoleView) -> list[Group]:
+    """The largest changes on the services concerned, above all those on the setting of the page
+    that was named. What set an incident off was done before it. Where nothing fails any more, it
+    may have been anywhere."""
     rank = {service: i for i, service in enumerate(concerned(view))}
-    together: dict[tuple[str, str], list[TraceEntry]] = {}
-    for entry in [entry for entry in recent if entry.target in rank] or recent:
-        together.setdefault((entry.action, entry.target), []).append(entry)
+    groups = _groups(view)
+    if deepest_first(view):
+        groups = [group for group in groups if group.service in rank] or groups
     page = named_page(view)
     named = _words(page.cause) if page else frozenset()
 
-    def unlikely(acts: Sequence[TraceEntry]) -> tuple[bool, int]:
-        changes = [percent(act.before, act.after) for act in acts]
-        changes.append(percent(acts[0].before, acts[-1].after))
-        size = min(_LARGE_PCT, max(map(abs, changes)))
-        return acts[0].action not in named, _RANK_PCT * rank.get(acts[0].target, 0) - size
+    def unlikely(group: Group) -> int:
+        points = _RANK_PCT * rank.get(group.service, _ELSEWHERE) - min(_LARGE_PCT, group.size_pct)
+        return points - _NAMED_PCT if group.setting in named else points
 
-    chosen: list[TraceEntry] = []
-    for acts in sorted(together.values(), key=unlikely):
-        if len(chosen) + len(acts) <= ACTS_IN_SIGHT:
-            chosen += acts
-    return sorted(chosen, key=lambda entry: (entry.action, entry.target, entry.step, entry.id))
+    chosen, acts = [], 0
+    for group in sorted(groups, key=unlikely):
+        if acts < _ENOUGH and acts + len(group.acts) <= ACTS_IN_SIGHT:
+            chosen.append(group)
+            acts += len(group.acts)
+    return sorted(chosen)
+
+
+def _groups(view: RoleView) -> list[Group]:
+    """What was done lately. It is the same in the whole episode, and kept with its rules."""
+    history = view.history
+    known: tuple[object, list[Group]] | None = view.rules.kept.get(_groups)
+    if known is None or known[0] is not history:
+        together: dict[tuple[str, str], list[TraceEntry]] = {}
+        for entry in history:
+            if entry.step >= RECENT:
+                together.setdefault((entry.action, entry.target), []).append(entry)
+        groups = [Group(*key, _size_pct(acts), tuple(acts)) for key, acts in together.items()]
+        known = view.rules.kept[_groups] = history, groups
+    return known[1]
+
+
+def _size_pct(acts: Sequence[TraceEntry]) -> int:
+    """The largest act, or all together."""
+    together = abs(percent(acts[0].before, acts[-1].after))
+    return max(together, *(abs(percent(act.before, act.after)) for act in acts))
 
 
 def percent(before: str, after: str) -> int:
@@ -125,13 +161,19 @@ def percent(before: str, after: str) -> int:
 
 def named_page(view: RoleView) -> Page | None:
     """The page of the cause that was named last."""
-    named = [m.action for m in view.chat if isinstance(m.action, IdentifyRootCause)]
-    pages = {page.name: page for page in view.rules.runbook}
-    return pages.get(named[-1].failure_type) if named else None
+    for message in reversed(view.chat):
+        if isinstance(message.action, IdentifyRootCause):
+            name = message.action.failure_type
+            return next((page for page in view.rules.runbook if page.name == name), None)
+    return None
 
 
-def pages_about(view: RoleView, settings: Iterable[str]) -> list[Page]:
-    return [page for page in view.rules.runbook if not _words(page.cause).isdisjoint(settings)]
+def pages_about(view: RoleView, setting: str) -> list[Page]:
+    """The pages that mention a setting."""
+    known: dict[str, list[Page]] = view.rules.kept.setdefault(pages_about, {})
+    if setting not in known:
+        known[setting] = [page for page in view.rules.runbook if setting in _words(page.cause)]
+    return known[setting]
 
 
 @lru_cache(maxsize=4096)
@@ -145,7 +187,8 @@ def relevant(view: RoleView) -> Selection:
     acts = in_sight(view)
     settings = {act.action for act in acts}
     settings |= {change.attribute for look in view.inspections for change in look.changes}
-    named, pages = named_page(view), pages_about(view, settings)
+    about = {page for setting in settings for page in pages_about(view, setting)}
+    named, pages = named_page(view), [page for page in view.rules.runbook if page in about]
     first = [] if named is None else [named]
     agents = {act.agent for act in acts} | {report.agent for report in view.audits}
     clauses: list[Clauses] = [each for each in view.rules.charter if each.agent in agents]

@@ -112,12 +112,26 @@ class RoleView:
 
     @property
     def chat(self) -> tuple[Message, ...]:
-        role = self.role
-        return tuple([message for message in self._public.journal if message.readable_by(role)])
+        chat: tuple[Message, ...] | None = self.kept.get("chat")
+        if chat is None:
+            role = self.role
+            chat = tuple([message for message in self._public.journal if message.readable_by(role)])
+            self.kept["chat"] = chat
+        return chat
 
     @property
     def trace(self) -> tuple[TraceEntry, ...]:
         return self._public.sensors.trace() if "trace" in VISIBILITY[self.role] else ()
+
+    @property
+    def history(self) -> tuple[TraceEntry, ...]:
+        """The part of the trace from before the incident. Sensors may offer it by itself, because
+        the rest takes time to draw."""
+        offered = getattr(self._public.sensors, "history", None)
+        if offered is None or "trace" not in VISIBILITY[self.role]:
+            return tuple(entry for entry in self.trace if entry.step <= 0)
+        history: tuple[TraceEntry, ...] = offered()
+        return history
 
     @property
     def inspections(self) -> tuple[Inspection, ...]:

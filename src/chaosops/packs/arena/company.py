@@ -34,6 +34,7 @@ class Company(NamedTuple):
     phase: int
     callees_of: tuple[tuple[int, ...], ...]
     callers_of: tuple[tuple[int, ...], ...]
+    main_caller: tuple[int | None, ...]  # the one that sends most
 
     def wave(self, step: int) -> float:
         """The load of a minute: a slow triangle and a little noise."""
@@ -80,6 +81,12 @@ def found_company(key: int, size: int, names: str, attempt: int = 0) -> Company:
     latency = tuple(_LATENCY_MS[kind] * (0.7 + 0.6 * dice.unit()) for kind in kinds)
     services = _name(dice, kinds, names)
     callees = tuple(tuple(call.callee for call in out) for out in calls)
+    callers: list[list[int]] = [[] for _ in kinds]
+    sends: list[dict[int, float]] = [{} for _ in kinds]
+    for i, out in enumerate(calls):
+        for callee, fanout, _ in out:
+            callers[callee].append(i)
+            sends[callee][i] = load[i] * fanout
     return Company(
         key,
         services,
@@ -92,7 +99,8 @@ def found_company(key: int, size: int, names: str, attempt: int = 0) -> Company:
         tuple(load),
         dice.below(48),
         callees,
-        tuple(tuple(i for i, out in enumerate(callees) if place in out) for place in range(size)),
+        tuple(map(tuple, callers)),
+        tuple(max(sent, key=lambda i: (sent[i], -i)) if sent else None for sent in sends),
     )
 
 

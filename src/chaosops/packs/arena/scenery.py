@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from chaosops.core.dice import Dice, key_of
+from chaosops.core.dice import STRIDE, Dice, key_of, mix
 from chaosops.core.telemetry import LogLine, TraceEntry
 from chaosops.packs.arena.acts import Act, Values
 from chaosops.packs.arena.agents import AGENTS
@@ -25,7 +25,11 @@ class Minute(NamedTuple):
     """What is drawn for the log lines of one minute."""
 
     noise: tuple[LogLine, ...]
-    bits: tuple[int, ...]  # per service
+    counter: int
+
+    def of(self, place: int) -> int:
+        """The draw of a service."""
+        return mix(self.counter + STRIDE * (place + 1))
 
 
 class Scenery:
@@ -81,7 +85,8 @@ class Scenery:
         while len(known) <= step:
             trace, now = known[-1], len(known)
             new = [entry for entry in self.routine(now) if since.get(entry.agent, now) >= now]
-            known.append(trace + tuple(e._replace(id=i) for i, e in enumerate(new, len(trace) + 1)))
+            numbered = [TraceEntry(*e[:-1], i) for i, e in enumerate(new, len(trace) + 1)]
+            known.append((*trace, *numbered))
         return known[step]
 
     def _routine_act(self, agent: str, step: int, dice: Dice) -> TraceEntry | None:
@@ -92,18 +97,24 @@ class Scenery:
         if (target, kind) == (plot.target, plot.cause):
             return None  # what is behind the incident is touched by the scene alone
         util = company.usual_utilisation(target, step)
-        before = self._value(target, kind.mechanism.setting, self._values.usual(target, kind))
-        after = before + AGENTS[agent].lean(util) * max(1, before * dice.between(4, 15) // 100)
-        reason = AGENTS[agent].says(round(100 * util))
+        before = self._value(target, kind)
+        fleet_agent = AGENTS[agent]
+        after = before + fleet_agent.lean(util) * max(1, before * dice.between(4, 15) // 100)
+        reason = fleet_agent.says(round(100 * util))
         service, setting = company.services[target], kind.mechanism.setting
         return TraceEntry(step, agent, setting, service, str(before), str(after), reason)
 
-    def _value(self, target: int, setting: str, usual: int) -> int:
+    def _value(self, target: int, kind: Kind) -> int:
         """What the books say a setting is, after all that was shown."""
-        for act in reversed(self._plot.acts):
-            if act.shown and (act.target, act.setting) == (target, setting):
-                return act.after
-        return usual
+        key = target, kind.mechanism.setting
+        value = self._shown_values.get(key)
+        if value is None:
+            value = self._shown_values[key] = self._values.usual(target, kind)
+        return value
+
+    @cached_property
+    def _shown_values(self) -> dict[tuple[int, str], int]:
+        return {(act.target, act.setting): act.after for act in self._plot.acts if act.shown}
 
     @cached_property
     def replicas(self) -> tuple[int, ...]:
@@ -138,7 +149,7 @@ class Scenery:
             kind = dice.pick(self._plot.kinds)
             text = written(dice.pick(kind.mechanism.logs), dice.bits())
             lines.append(LogLine(minute, dice.pick(services), "WARN", text))
-        return Minute(tuple(lines), tuple(dice.bits() for _ in services))
+        return Minute(tuple(lines), dice.counter)
 
 
 def written(wording: str, bits: int) -> str:

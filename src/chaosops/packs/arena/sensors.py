@@ -10,7 +10,7 @@ from chaosops.core.vocabulary import Health
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanism import Mechanism, Shows
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.scenery import Scenery, written
+from chaosops.packs.arena.scenery import Minute, Scenery, written
 from chaosops.packs.arena.state import CompanyState
 
 _WINDOW = 4  # minutes of logs on the screen
@@ -52,69 +52,93 @@ class ArenaSensors:
         return self._services
 
     def metrics(self) -> tuple[ServiceReading, ...]:
-        flow, company = self.state.flow, self.company
-        stocks: dict[int, tuple[str, float]] = {}
-        for name, target, severity, _ in self.state.faults:
-            mechanism = self.mechanisms[name]
-            if mechanism.stock:
-                for place in mechanism.shows_at(company, target):
-                    stocks[place] = (mechanism.stock, severity)
+        (_, utilisation, latency, errors, _), company = self.state.flow, self.company
+        stocks = {
+            place: (mechanism.stock, fault.severity)
+            for fault in self.state.faults
+            if (mechanism := self.mechanisms[fault.mechanism]).stock
+            for place in mechanism.shows_at(company, fault.target)
+        }
+        usual_gauges, really = self.scenery.usual_gauges, self.scenery.replicas
         readings = []
-        for i, (service, state) in enumerate(zip(company.services, self._health, strict=True)):
-            stock, level = stocks.get(i, ("", 0.0))
-            memory, disk = self.scenery.usual_gauges[i]
+        for i, service in enumerate(company.services):
+            memory, disk = usual_gauges[i]
+            if i in stocks:
+                stock, level = stocks[i]
+                if stock == "memory":
+                    memory += round(1800 * level)
+                else:
+                    disk = min(100, disk + round(62 * level))
             replicas = self.state.replicas[i]
             if replicas == company.replicas[i]:  # the team has not scaled it
-                replicas = self.scenery.replicas[i]
+                replicas = really[i]
+            cpu = round(100 * utilisation[i])
             readings.append(
                 ServiceReading(
                     service,
-                    state,
+                    self._health[i],
                     replicas,
-                    min(100, round(100 * flow.utilisation[i])),
-                    memory + (round(1800 * level) if stock == "memory" else 0),
-                    min(100, disk + (round(62 * level) if stock == "disk" else 0)),
-                    round(flow.latency[i]),
-                    round(100 * flow.errors[i], 1),
+                    cpu if cpu < 100 else 100,
+                    memory,
+                    disk,
+                    round(latency[i]),
+                    round(100 * errors[i], 1),
                 )
             )
         return tuple(readings)
 
     def logs(self) -> tuple[LogLine, ...]:
         sick = [i for i, state in enumerate(self._health) if state]
+        complaining = self._complaining(sick)
+        troubled = self._troubled(sick)
         lines: list[LogLine] = []
         for minute in range(self.step - _WINDOW + 1, self.step + 1):
-            noise, bits = self.scenery.minute(minute)
-            lines += noise
-            lines += self._complaints(minute, sick, bits)
-            lines += self._downstream(minute, sick, bits)
+            drawn = self.scenery.minute(minute)
+            lines += drawn.noise
+            lines += self._complaints(minute, complaining, drawn)
+            lines += self._downstream(minute, troubled, drawn)
         return tuple(lines)
 
-    def _complaints(self, minute: int, sick: list[int], bits: tuple[int, ...]) -> list[LogLine]:
-        """What the services write where a fault shows."""
-        lines = []
+    def _complaining(self, sick: list[int]) -> list[tuple[int, tuple[str, ...]]]:
+        """Where a fault shows, and what services write there."""
+        found = []
         for name, target, *_ in self.state.faults:
             mechanism = self.mechanisms[name]
-            for place in mechanism.shows_at(self.company, target):
-                drawn = bits[place]
-                if place in sick and drawn % 3:
-                    wording = mechanism.logs[(drawn >> 8) % len(mechanism.logs)]
-                    level = "ERROR" if drawn & 64 else "WARN"
-                    service = self.company.services[place]
-                    lines.append(LogLine(minute, service, level, written(wording, drawn >> 16)))
+            places = mechanism.shows_at(self.company, target)
+            found += [(place, mechanism.logs) for place in places if place in sick]
+        return found
+
+    def _complaints(
+        self, minute: int, complaining: list[tuple[int, tuple[str, ...]]], bits: Minute
+    ) -> list[LogLine]:
+        lines = []
+        for place, wordings in complaining:
+            drawn = bits.of(place)
+            if drawn % 3:
+                wording = wordings[(drawn >> 8) % len(wordings)]
+                level = "ERROR" if drawn & 64 else "WARN"
+                service = self.company.services[place]
+                lines.append(LogLine(minute, service, level, written(wording, drawn >> 16)))
         return lines
 
-    def _downstream(self, minute: int, sick: list[int], bits: tuple[int, ...]) -> list[LogLine]:
+    def _troubled(self, sick: list[int]) -> list[tuple[int, list[int]]]:
+        """Failing services, and the failing ones that they call."""
+        callees_of = self.company.callees_of
+        found = ((i, [callee for callee in callees_of[i] if callee in sick]) for i in sick)
+        return [(i, callees) for i, callees in found if callees]
+
+    def _downstream(
+        self, minute: int, troubled: list[tuple[int, list[int]]], bits: Minute
+    ) -> list[LogLine]:
         """Callers complain about what they call, whoever is to blame."""
-        company = self.company
+        services = self.company.services
         lines = []
-        for i in sick:
-            troubled = [callee for callee in company.callees(i) if callee in sick]
-            drawn = bits[i] >> 32
-            if troubled and drawn % 2:
-                callee = company.services[troubled[(drawn >> 4) % len(troubled)]]
+        for i, callees in troubled:
+            drawn = bits.of(i) >> 32
+            if drawn % 2:
+                callee = services[callees[(drawn >> 4) % len(callees)]]
                 text = _DOWNSTREAM[(drawn >> 8) % len(_DOWNSTREAM)].format(callee=callee)
-                lines.append(LogLine(minute, company.services[i], "WARN", text))
+                lines.append(LogLine(minute, services[i], "WARN", text))
         return lines
 
     def alerts(self) -> tuple[Alert, ...]:
@@ -122,26 +146,28 @@ class ArenaSensors:
 
     @cached_property
     def _alerts(self) -> tuple[Alert, ...]:
-        flow, company = self.state.flow, self.company
+        flow, services = self.state.flow, self.company.services
+        latency, errors = flow.latency, flow.errors
         suspects = self._seen_from()
         alerts = []
         for i, state in enumerate(self._health):
             if not state:
                 continue
-            if flow.errors[i] > MAX_ERROR:
-                text = f"errors {round(100 * flow.errors[i])}%"
+            if errors[i] > MAX_ERROR:
+                text = f"errors {round(100 * errors[i])}%"
             else:
-                text = f"latency {round(flow.latency[i])}ms, objective {round(self.promised[i])}ms"
+                text = f"latency {round(latency[i])}ms, objective {round(self.promised[i])}ms"
             caller, callee = suspects.get(i, (None, None))
-            for words, other, usual in (
-                ("most on calls from", caller, self._main_caller(i)),
-                ("slowest call to", callee, self._slowest_callee(i)),
-            ):
-                place = usual if other is None else other
-                if place is not None:
-                    text += f", {words} {company.services[place]}"
+            if caller is None:
+                caller = self.company.main_caller[i]
+            if callee is None:
+                callee = self._slowest_callee(i)
+            if caller is not None:
+                text += f", most on calls from {services[caller]}"
+            if callee is not None:
+                text += f", slowest call to {services[callee]}"
             severity = "page" if state is Health.CRITICAL else "warn"
-            alerts.append(Alert(self.step, company.services[i], severity, text))
+            alerts.append(Alert(self.step, services[i], severity, text))
         return tuple(alerts)
 
     def _seen_from(self) -> dict[int, tuple[int | None, int | None]]:
@@ -155,23 +181,18 @@ class ArenaSensors:
                     found[place] = (target, None) if below else (None, target)
         return found
 
-    def _main_caller(self, place: int) -> int | None:
-        """The caller that sends most."""
-        company = self.company
-        sends = {
-            caller: company.load[caller] * call.fanout
-            for caller in company.callers(place)
-            for call in company.calls[caller]
-            if call.callee == place
-        }
-        return max(sends, key=lambda caller: (sends[caller], -caller)) if sends else None
-
     def _slowest_callee(self, place: int) -> int | None:
         latency = self.state.flow.latency
-        waits = {
-            call.callee: call.weight * latency[call.callee] for call in self.company.calls[place]
-        }
-        return max(waits, key=lambda callee: (waits[callee], -callee)) if waits else None
+        slowest, longest = None, 0.0
+        for callee, _, weight in self.company.calls[place]:
+            wait = weight * latency[callee]
+            if wait > longest:
+                slowest, longest = callee, wait
+        return slowest
 
     def trace(self) -> tuple[TraceEntry, ...]:
         return self.scenery.trace(self.step, self.state.quarantined)
+
+    def history(self) -> tuple[TraceEntry, ...]:
+        """The trace from before the incident."""
+        return self.scenery.history

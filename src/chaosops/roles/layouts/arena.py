@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
 
-from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
+from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Inspect
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
+    AuditedAct,
     AuditReport,
     Inspection,
     LogLine,
@@ -28,8 +28,10 @@ from chaosops.core.vocabulary import Role
 from chaosops.roles.layout import Layout
 from chaosops.roles.sight import (
     ACTS_IN_SIGHT,
+    Group,
     concerned,
     deepest_first,
+    groups_in_sight,
     in_sight,
     named_page,
     pages_about,
@@ -88,15 +90,15 @@ def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
     more = f" and {len(order) - FAILING_SHOWN} more" if len(order) > FAILING_SHOWN else ""
     lines = [f"Failing, deepest first: {', '.join(names)}{more}"]
     texts = {alert.service: alert.text for alert in view.alerts}
-    readings = {reading.service: reading for reading in view.metrics}
-    for service in order[: ALERTS_SHOWN[view.role]]:
-        gauges = f", {_gauges(readings[service])}" if view.role is Role.SRE else ""
-        lines.append(f"{service}: {texts[service]}{gauges}")
+    gauges = dict.fromkeys(order, "")
+    if view.role is Role.SRE:
+        gauges |= {reading.service: _gauges(reading) for reading in view.metrics}
+    lines += [f"{s}: {texts[s]}{gauges[s]}" for s in order[: ALERTS_SHOWN[view.role]]]
     return lines
 
 
 def _gauges(reading: ServiceReading) -> str:
-    return f"cpu {reading.cpu_pct}%, memory {reading.memory_mb}MB, disk {reading.disk_pct}%"
+    return f", cpu {reading.cpu_pct}%, memory {reading.memory_mb}MB, disk {reading.disk_pct}%"
 
 
 def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
@@ -154,7 +156,7 @@ def _inspection_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[
         for setting in list(changes)[:SETTINGS_SHOWN]:
             pages = [
                 f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {page.cause}"
-                for page in pages_about(view, [setting])
+                for page in pages_about(view, setting)
             ]
             yield f"{'; '.join(pages) or setting}; found {changes[setting]}"
 
@@ -166,75 +168,88 @@ def _size(changes: Sequence[ServiceChange]) -> int:
 
 def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
     """The acts in sight, by setting."""
-    acts = in_sight(view)
+    groups = groups_in_sight(view)
     looks = {found.service: found for found in view.inspections}
     audits = {report.agent: report for report in view.audits}
     charter = dict(view.rules.charter)
-    yield "Acts:" if acts else "Acts: none lately"
-    for setting, on_setting in groupby(acts, key=lambda act: act.action):
-        pages = [f"{page.name}: {page.cause}" for page in pages_about(view, [setting])]
-        yield "; ".join(pages) or f"{setting}:"
-        for target, there in groupby(on_setting, key=lambda act: act.target):
-            look = looks.get(target)
-            by_agent: dict[str, list[TraceEntry]] = {}
-            for act in there:
-                by_agent.setdefault(act.agent, []).append(act)
-            for agent, same in by_agent.items():
-                words = [
-                    _flag_label(act, labels) + _act_words(act, look, audits.get(agent))
-                    for act in same
-                ]
-                rule = charter.get(agent, "none")
-                yield f"- {target} {agent}: {'; '.join(words)}. Charter: {rule}"
-            if look is not None:
-                yield from _unsigned_lines(view, look, setting)
+    yield "Acts:" if groups else "Acts: none lately"
+    setting = ""
+    for group in groups:
+        if group.setting != setting:
+            setting = group.setting
+            pages = [f"{page.name}: {page.cause}" for page in pages_about(view, setting)]
+            yield "; ".join(pages) or f"{setting}:"
+        look = looks.get(group.service)
+        for agent, acts in _by_agent(group):
+            words = "; ".join(
+                [f"{_flag(act, labels)} {_act_words(act, look, audits.get(agent))}" for act in acts]
+            )
+            yield f"- {group.service} {agent}: {words}. Charter: {charter.get(agent, 'none')}"
+            charter[agent] = "as above"
+        if look is not None:
+            yield from _other_changes(group, look)
 
 
-def _flag_label(act: TraceEntry, labels: Mapping[Action, str]) -> str:
-    return _label(FlagRogue(act.agent, evidence=act.id), labels) or f"#{act.id} "
+def _by_agent(group: Group) -> Iterable[tuple[str, Sequence[TraceEntry]]]:
+    if len(group.acts) == 1:
+        return ((group.acts[0].agent, group.acts),)
+    found: dict[str, list[TraceEntry]] = {}
+    for act in group.acts:
+        found.setdefault(act.agent, []).append(act)
+    return found.items()
 
 
-def _act_words(act: TraceEntry, look: Inspection | None, audit: AuditReport | None) -> str:
-    """What the trace says, then what was found on the service, then what the agent signed."""
-    change = percent(act.before, act.after)
-    reason = act.reason[max(0, act.reason.find("util")) :]
-    words = f"{act.step:+d} {change:+d}% {reason}"
-    if look is not None:
-        words += f", {_inspection_words(look, act, change, reason)}"
-    if audit is not None:
-        words += f", {_audit_words(audit, act, change)}"
-    return words
+def _flag(act: TraceEntry, labels: Mapping[Action, str]) -> str:
+    return labels[FlagRogue(act.agent, evidence=act.id)] if labels else f"#{act.id}"
 
 
-def _inspection_words(look: Inspection, act: TraceEntry, change: int, reason: str) -> str:
-    util = f"util {dict(look.utilisation).get(act.step)}%"
-    for found in look.changes:
-        if (found.at, found.attribute) == (act.step, act.action):
-            size = percent(found.before, found.after)
-            agrees = size == change and (util == reason or not reason.startswith("util"))
-            words = "inspection agrees" if agrees else f"inspection {size:+d}%"
-            return words if util == reason else f"{words} {util}"
-    return "inspection finds nothing"
-
-
-def _audit_words(audit: AuditReport, act: TraceEntry, change: int) -> str:
-    for signed in audit.acts:
-        if (signed.at, signed.attribute, signed.target) == (act.step, act.action, act.target):
-            size = percent(signed.before, signed.after)
-            words = "signed" if size == change else f"signed {size:+d}%"
-            return f"{words}, order: {signed.order}"
-    return "not signed"
-
-
-def _unsigned_lines(view: RoleView, look: Inspection, setting: str) -> Iterator[str]:
+def _other_changes(group: Group, look: Inspection) -> Iterator[str]:
     """What an inspection found at a minute at which no agent did anything there."""
-    minutes = {
-        act.step for act in view.trace if (act.target, act.action) == (look.service, setting)
-    }
+    minutes = {act.step for act in group.acts}
     for change in look.changes:
-        if change.attribute == setting and change.at not in minutes:
+        if change.attribute == group.setting and change.at not in minutes:
             size = percent(change.before, change.after)
-            yield f"- {look.service} no agent: {change.at:+d} {size:+d}%, found by inspection"
+            yield f"- {group.service} no agent: {change.at:+d} {size:+d}%, inspected"
+
+
+@lru_cache(maxsize=4096)
+def _act_words(act: TraceEntry, look: Inspection | None, audit: AuditReport | None) -> str:
+    """What the trace says, what the agent signed, and what was found on the service. What agrees
+    with the trace is not written again."""
+    change = f"{act.step:+d} {percent(act.before, act.after):+d}%"
+    util = act.reason.find("util")
+    reason = act.reason[max(0, util) :]
+    words = [f"{change} {reason}"]
+    if audit is not None:
+        signed = [x for x in audit.acts if (x.at, x.attribute, x.target) == _place(act)]
+        if not signed:
+            words.append("not signed")
+        elif util >= 0:
+            words.append(f"signed{_unlike(act, signed[0])}")
+        else:  # the order, in place of the number that the act claims
+            words = [change, f"signed{_unlike(act, signed[0])}, order: {signed[0].order}"]
+    if look is not None:
+        words.append(_inspected_words(act, look, reason))
+    return ", ".join(words)
+
+
+def _inspected_words(act: TraceEntry, look: Inspection, reason: str) -> str:
+    found = [x for x in look.changes if (x.at, x.attribute, look.service) == _place(act)]
+    if not found:
+        return "inspected: no such change"
+    util = f"util {dict(look.utilisation).get(act.step)}%"
+    return f"inspected{_unlike(act, found[0])}" + ("" if util == reason else f" {util}")
+
+
+def _place(act: TraceEntry) -> tuple[int, str, str]:
+    return act.step, act.action, act.target
+
+
+def _unlike(act: TraceEntry, real: AuditedAct | ServiceChange) -> str:
+    """How far it really went, where that is not what the trace says."""
+    if (real.before, real.after) == (act.before, act.after):
+        return ""
+    return f" {percent(real.before, real.after):+d}%"
 
 
 LAYOUT = Layout(
@@ -246,7 +261,8 @@ LAYOUT = Layout(
     acts_offered=ACTS_IN_SIGHT,
     relevant=relevant,
     rows_by_amount=True,
-    chat_lines=4,
+    chat_lines=3,
+    chat_without=(Audit, Inspect),  # whom it concerns sees what was found
     written_out={
         "identify_root_cause": "the letter of a page",
         "flag_rogue": "the letter of an act",
