@@ -27,6 +27,8 @@ _ELSEWHERE = 8  # the rank of services that nothing points at
 _NAMED_PCT = 20  # and an act on the setting of the page that was named, so much smaller
 _LARGE_PCT = 40  # above it all changes are equally large
 
+_NAME_A_SERVICE = (Remedy, Inspect)
+
 T = TypeVar("T")
 
 
@@ -85,9 +87,8 @@ def concerned(view: RoleView) -> list[str]:
 
 def _looked_at(view: RoleView) -> Iterable[str]:
     """The services that were repaired or inspected, the latest first."""
-    done = [message.action for message in view.chat]
-    targets = [action.target for action in done if isinstance(action, Remedy | Inspect)]
-    return dict.fromkeys(target for target in reversed(targets) if target in view.rules.calls)
+    targets = [m.action.target for m in view.chat if isinstance(m.action, _NAME_A_SERVICE)]
+    return dict.fromkeys([target for target in reversed(targets) if target in view.rules.calls])
 
 
 class Group(NamedTuple):

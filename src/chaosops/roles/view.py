@@ -107,7 +107,7 @@ class RoleView:
         if "alerts" in sees:
             return self._public.sensors.alerts()
         if "summaries" in sees:
-            return tuple(alert._replace(text="") for alert in self._public.sensors.alerts())
+            return tuple([Alert(*alert[:-1], text="") for alert in self._public.sensors.alerts()])
         return ()
 
     @property
