@@ -37,9 +37,11 @@ def once(find: Callable[[RoleView], T]) -> Callable[[RoleView], T]:
 
     @wraps(find)
     def kept(view: RoleView) -> T:
-        if find not in view.kept:
-            view.kept[find] = find(view)
-        found: T = view.kept[find]
+        found: T
+        try:
+            found = view.kept[find]
+        except KeyError:
+            found = view.kept[find] = find(view)
         return found
 
     return kept
@@ -119,7 +121,7 @@ def groups_in_sight(view: RoleView) -> list[Group]:
     named = _words(page.cause) if page else frozenset()
 
     def unlikely(group: Group) -> int:
-        points = _RANK_PCT * rank.get(group.service, _ELSEWHERE) - min(_LARGE_PCT, group.size_pct)
+        points = _RANK_PCT * rank.get(group.service, _ELSEWHERE) - group.size_pct
         return points - _NAMED_PCT if group.setting in named else points
 
     chosen, acts = [], 0
@@ -146,8 +148,8 @@ def _groups(view: RoleView) -> list[Group]:
 
 def _size_pct(acts: Sequence[TraceEntry]) -> int:
     """The largest act, or all together."""
-    together = abs(percent(acts[0].before, acts[-1].after))
-    return max(together, *(abs(percent(act.before, act.after)) for act in acts))
+    sizes = [abs(percent(act.before, act.after)) for act in acts]
+    return min(_LARGE_PCT, max(*sizes, abs(percent(acts[0].before, acts[-1].after))))
 
 
 def percent(before: str, after: str) -> int:

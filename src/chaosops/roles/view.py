@@ -107,7 +107,8 @@ class RoleView:
         if "alerts" in sees:
             return self._public.sensors.alerts()
         if "summaries" in sees:
-            return tuple([Alert(*alert[:-1], text="") for alert in self._public.sensors.alerts()])
+            alerts = self._public.sensors.alerts()
+            return tuple([Alert(at, service, severity, "") for at, service, severity, _ in alerts])
         return ()
 
     @property

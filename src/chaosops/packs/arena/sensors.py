@@ -50,32 +50,27 @@ class ArenaSensors:
 
     def metrics(self) -> tuple[ServiceReading, ...]:
         (_, utilisation, latency, errors, _), company = self.state.flow, self.company
-        stocks = {
-            place: (mechanism.stock, fault.severity)
-            for fault in self.state.faults
-            if (mechanism := self.mechanisms[fault.mechanism]).stock
-            for place in mechanism.shows_at(company, fault.target)
-        }
-        usual_gauges, really = self.scenery.usual_gauges, self.scenery.replicas
+        filled = self._filled()
         readings = []
-        for i, service in enumerate(company.services):
-            memory, disk = usual_gauges[i]
-            if i in stocks:
-                stock, level = stocks[i]
-                if stock == "memory":
-                    memory += round(1800 * level)
-                else:
-                    disk = min(100, disk + round(62 * level))
-            replicas = self.state.replicas[i]
-            if replicas == company.replicas[i]:  # the team has not scaled it
-                replicas = really[i]
-            cpu = round(100 * utilisation[i])
+        for i, (service, state, usual, real, replicas, (memory, disk)) in enumerate(
+            zip(
+                company.services,
+                self._health,
+                company.replicas,
+                self.scenery.replicas,
+                self.state.replicas,
+                self.scenery.usual_gauges,
+                strict=True,
+            )
+        ):
+            if i in filled:
+                memory, disk = memory + filled[i][0], min(100, disk + filled[i][1])
             readings.append(
                 ServiceReading(
                     service,
-                    self._health[i],
-                    replicas,
-                    cpu if cpu < 100 else 100,
+                    state,
+                    real if replicas == usual else replicas,  # unless the team has scaled it
+                    min(100, round(100 * utilisation[i])),
                     memory,
                     disk,
                     round(latency[i]),
@@ -83,6 +78,20 @@ class ArenaSensors:
                 )
             )
         return tuple(readings)
+
+    def _filled(self) -> dict[int, tuple[int, int]]:
+        """Where faults fill a stock: how much more memory and disk is in use."""
+        found: dict[int, tuple[int, int]] = {}
+        for name, target, level, _ in self.state.faults:
+            mechanism = self.mechanisms[name]
+            if mechanism.stock:
+                more = (
+                    (round(1800 * level), 0)
+                    if mechanism.stock == "memory"
+                    else (0, round(62 * level))
+                )
+                found |= dict.fromkeys(mechanism.shows_at(self.company, target), more)
+        return found
 
     def logs(self) -> tuple[LogLine, ...]:
         sick = [i for i, state in enumerate(self._health) if state]
