@@ -89,11 +89,11 @@ def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
     more = f" and {len(order) - FAILING_SHOWN} more" if len(order) > FAILING_SHOWN else ""
     lines = [f"Failing, deepest first: {', '.join(names)}{more}"]
     texts = {alert.service: alert.text for alert in view.alerts}
-    gauges = dict.fromkeys(order, "")
+    shown = order[: ALERTS_SHOWN[view.role]]
+    gauges = dict.fromkeys(shown, "")
     if view.role is Role.SRE:
-        gauges |= {reading.service: _gauges(reading) for reading in view.metrics}
-    lines += [f"{s}: {texts[s]}{gauges[s]}" for s in order[: ALERTS_SHOWN[view.role]]]
-    return lines
+        gauges = {each.service: _gauges(each) for each in view.metrics if each.service in gauges}
+    return [*lines, *(f"{service}: {texts[service]}{gauges[service]}" for service in shown)]
 
 
 def _gauges(reading: ServiceReading) -> str:
