@@ -94,9 +94,9 @@ class Incident(Protocol):
         incident is resolved."""
         ...
 
-    def trouble_steps(self, state: State, step: int) -> int:
+    def trouble_steps(self, state: State, step: int) -> int | None:
         """For how many steps something has been wrong without a break. 0 while all is well,
-        although the incident may not be over."""
+        although the incident may not be over. None: since the first step."""
         ...
 
     def sense(self, state: State, step: int) -> Sensors: ...
