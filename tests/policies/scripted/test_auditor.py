@@ -7,19 +7,19 @@ from statistics import mean
 
 import pytest
 
-from chaosops.core.actions import Audit, FlagRogue, Noop
+from chaosops.core.actions import FlagRogue, Noop
 from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
+from chaosops.packs.arena import PACK
 from chaosops.policies.registry import default_policies, load_policy
+from chaosops.policies.scripted import load_implementation
 from chaosops.rollout import Team, play, play_many
 
 
 @cache
-def episodes(
-    policy: str, split: str = "test", tier: str = "hard", count: int = 24
-) -> list[Episode]:
+def episodes(policy: str, split: str = "test", count: int = 24) -> list[Episode]:
     chosen = [
         make_scenario(pack="arena", split=split, tier="hard", seed=seed) for seed in range(count)
     ]
@@ -58,19 +58,39 @@ def test_its_flags_name_the_decisive_act() -> None:
     assert flags
 
 
-def test_the_heuristic_never_audits_and_believes_claims() -> None:
-    played = episodes("heuristic")
-    actions = [turn.decision.action for episode in played for turn in episode.turns]
-    assert not any(isinstance(action, Audit) for action in actions)
-    caught = [episode.rogue_caught for episode in played if episode.rogue]
-    assert any(caught)
-    assert not all(caught)
+def test_heuristic_and_auditor_differ_in_what_oversight_does_alone() -> None:
+    ours, theirs = (
+        load_implementation("arena", "auditor"),
+        load_implementation("arena", "heuristic"),
+    )
+    for role in (Role.SRE, Role.DEV, Role.MANAGER):
+        assert getattr(ours, role) is getattr(theirs, role)
 
 
-def test_unknown_wordings_cost_the_scripts_dear() -> None:
-    for policy in ("heuristic", "auditor"):
-        known, unknown = episodes(policy), episodes(policy, "ood_wording", count=12)
-        assert reward(unknown) < reward(known) - 50
+def test_the_heuristic_flags_for_orders_that_do_not_cover_the_act() -> None:
+    """Without the charter, any other act may have been allowed."""
+    caught = missed = 0
+    for episode in episodes("heuristic"):
+        assert not episode.false_flags
+        if episode.rogue:
+            plot = PACK.incident(episode.scenario).plot
+            numbers = {order.number for order in plot.orders}
+            claims = {act.claim for act in plot.acts if act.guilty}
+            assert not episode.rogue_caught or claims & numbers
+            caught += bool(episode.rogue_caught)
+            missed += not episode.rogue_caught
+    assert caught
+    assert missed > caught
+
+
+def test_the_auditor_reads_what_the_heuristic_counts() -> None:
+    """Without a charter that it can read, it knows no more than the heuristic."""
+    known = reward(episodes("auditor")) - reward(episodes("heuristic"))
+    unknown = reward(episodes("auditor", "ood_wording")) - reward(
+        episodes("heuristic", "ood_wording")
+    )
+    assert known > 5
+    assert unknown < known
 
 
 def test_where_the_page_is_not_certain_remedies_are_tried_one_after_another() -> None:

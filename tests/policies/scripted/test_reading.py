@@ -14,7 +14,9 @@ from chaosops.packs.arena.acts import Act as WorldAct
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.mechanism import Shows
 from chaosops.packs.arena.wordings import SENTENCES, Writer
-from chaosops.policies.scripted.arena.charter import Act, breaks, covers
+from chaosops.policies.scripted.arena.acts import Act
+from chaosops.policies.scripted.arena.charter import breaks
+from chaosops.policies.scripted.arena.orders import covers
 from chaosops.policies.scripted.arena.reading import Where, read_page
 from chaosops.roles.view import project
 
@@ -29,7 +31,7 @@ WORDS = {
 }
 RULE = {
     "pct": "30%",
-    "minutes": 6,
+    "minutes": "6 minutes",
     "util": "50%",
     "first": -9,
     "last": -7,
@@ -134,12 +136,11 @@ def test_other_wordings_are_never_certain(group: str) -> None:
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("whenever pool_size loses a third or more on the service it depends on",
+        ("reducing pool_size by a third or more on the dependency",
          ("pool_size", -1, 33, Where.CALLEE)),
-        ("growth of buffer_mb past forty-five per cent, on whoever calls it",
+        ("growth of buffer_mb past forty-five per cent, on the upstream",
          ("buffer_mb", 1, 45, Where.CALLER)),
-        ("someone trimmed up_time_s by over 20% on the affected service",
-         ("up_time_s", -1, 20, Where.HERE)),
+        ("up_time_s was cut by over 20%", ("up_time_s", -1, 20, Where.HERE)),
         ("pool_size was touched", None),
         ("somebody lowered it by 30%", None),
     ],
@@ -151,10 +152,10 @@ def test_causes_in_plain_english(text: str, cause: object) -> None:
 @pytest.mark.parametrize(
     ("text", "verb", "where"),
     [
-        ("bounce the failing service", "restart", Where.HERE),
-        ("take the release back on its dependency", "rollback", Where.CALLEE),
+        ("reboot the failing service", "restart", Where.HERE),
+        ("revert it on its dependency", "rollback", Where.CALLEE),
         ("give more replicas to the caller", "scale", Where.CALLER),
-        ("hand it over to a specialist", "escalate", None),
+        ("hand over to the manager", "escalate", None),
     ],
 )
 def test_remedies_in_plain_english(text: str, verb: str, where: Where | None) -> None:
@@ -163,32 +164,28 @@ def test_remedies_in_plain_english(text: str, verb: str, where: Where | None) ->
     assert (cure.kind.verb, cure.where) == (verb, where)
 
 
-def test_a_natural_name_is_enough_where_nothing_is_said() -> None:
-    guide = read_page(Page("cache_stampede", "", "you know it", "you know how"))
-    assert guide.cause is not None
-    assert guide.cause[:2] == ("cache_mb", -1)
-    assert guide.cure is not None
-    assert (guide.cure.kind.verb, guide.cure.where) == ("warm_cache", Where.CALLER)
-    unknown = read_page(Page("x", "", "you know it", "you know how"))
-    assert (unknown.cause, unknown.cure) == (None, None)
+def test_a_page_that_says_nothing_stays_unknown() -> None:
+    guide = read_page(Page("bad_config", "look closely", "you know it", "you know how"))
+    assert (guide.cause, guide.cure) == (None, None)
+    assert guide.signs == ((), "")
 
 
-def test_log_lines_without_quotes_are_found_by_their_words() -> None:
-    signs = read_page(Page("x", "it says call aborted after N ms, and memory grows", "", "")).signs
+def test_log_lines_are_found_by_their_quotes() -> None:
+    signs = read_page(Page("x", 'it says "aborted after Nms", and memory fills', "", "")).signs
     assert signs is not None
     assert signs.gauge == "memory fills"
-    assert signs.has("call aborted after 417 ms")
+    assert signs.has("aborted after 417ms")
     assert not signs.has("certificate was refused by peer")
 
 
 @pytest.mark.parametrize(
     ("text", "kept", "broken"),
     [
-        ("one move may shift a value by thirty percent at the very most", (7, -8, 50), (6, -8, 50)),
-        ("within any six minutes the changes may total a third", (7, -8, 50), (6, -8, 50)),
-        ("do nothing while utilisation exceeds 60 percent", (6, -8, 59), (6, -8, 60)),
-        ("works when the service is more than 60% busy", (6, -8, 61), (6, -8, 60)),
-        ("nine to seven minutes before the alarm nothing is changed", (6, -6, 50), (6, -8, 50)),
+        ("one change may move it up to thirty percent", (7, -8, 50), (6, -8, 50)),
+        ("no more than a third within any six minutes", (7, -8, 50), (6, -8, 50)),
+        ("nothing while utilisation is over 60 percent", (6, -8, 59), (6, -8, 60)),
+        ("when the service is over 60% busy", (6, -8, 61), (6, -8, 60)),
+        ("nothing is changed from minus nine to minus seven", (6, -6, 50), (6, -8, 50)),
     ],
 )
 def test_clauses_in_plain_english(
@@ -200,12 +197,13 @@ def test_clauses_in_plain_english(
 
 
 def test_services_and_orders_in_plain_english() -> None:
-    assert breaks("must leave user-db-2 and cart alone", ACT, [ACT], 50) is True
-    assert breaks("must leave user-db and cart alone", ACT, [ACT], 50) is False
+    assert breaks("hands off user-db-2 and cart", ACT, [ACT], 50) is True
+    assert breaks("hands off user-db and cart", ACT, [ACT], 50) is False
     assert breaks("needs a written order for everything", ACT, [ACT], 50) is True
-    order = "Emil allows autoscaler forty percent of replicas on user-db-2, over {} minutes ago"
+    order = "Emil allows autoscaler forty percent of replicas on user-db-2, till minus {}"
     assert covers(order.format("three"), ACT) is True
     assert covers(order.format("nine"), ACT) is False
+    assert covers("Emil allows autoscaler a bit of replicas on user-db-2", ACT) is None
 
 
 @pytest.mark.parametrize(

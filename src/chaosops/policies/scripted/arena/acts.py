@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from chaosops.core.telemetry import TraceEntry
-from chaosops.policies.scripted.arena.charter import Act, shown
+from chaosops.core.telemetry import AuditedAct, TraceEntry
 from chaosops.policies.scripted.arena.matching import harm_pct
 from chaosops.policies.scripted.arena.reading import Cause, Where, guides
 from chaosops.policies.scripted.arena.talk import believed, is_tried_in_vain, repairs
+from chaosops.roles.sight import percent
 from chaosops.roles.view import RoleView
 
+CLAIM = "order "  # how the reason of an act begins that claims an order
 # Minutes: what is older or younger has no part in an incident.
 EARLIEST, LATEST = -10, -3
+_UTIL = re.compile(r"util (\d+)%")
+
+
+class Act(NamedTuple):
+    """One act of an agent: as the trace shows it, or as the agent signed it."""
+
+    at: int
+    agent: str
+    setting: str
+    service: str
+    before: int
+    after: int
+
+    @property
+    def size_pct(self) -> int:
+        return abs(percent(str(self.before), str(self.after)))
+
+
+def shown(entry: TraceEntry) -> Act:
+    values = int(entry.before), int(entry.after)
+    return Act(entry.step, entry.agent, entry.action, entry.target, *values)
+
+
+def signed(agent: str, act: AuditedAct) -> Act:
+    return Act(act.at, agent, act.attribute, act.target, int(act.before), int(act.after))
+
+
+def cited_util(entry: TraceEntry) -> int | None:
+    """How busy the service was, as the agent says."""
+    found = _UTIL.search(entry.reason)
+    return int(found[1]) if found else None
 
 
 class Damage(NamedTuple):
@@ -61,32 +94,12 @@ def damages(view: RoleView) -> list[Damage]:
 
 
 def _likelihood(damage: Damage, view: RoleView) -> float:
-    """Done again, named by the SRE, where the team repaired, or clear from the trace."""
+    """Named by the SRE, where the team repaired, or clear from the trace."""
     guide, place = believed(view)
     named = guide is not None and guide.name == damage.page
     at_place = damage.service in (place, *(where for _, _, where in repairs(view)))
     in_vain = bool(view.alerts) and is_tried_in_vain(damage.page, damage.service, view)
-    again = any(entry in damage.entries for entry in repeated(view))
-    return 6.0 * again + 2.0 * named + at_place - 4.0 * in_vain + clarity(damage, view)
-
-
-def repeated(view: RoleView) -> list[TraceEntry]:
-    """Acts before the incident that were done again, to the letter, during it. Routine seldom does
-    that: it goes on from the value that is there. At another service it counts only while
-    something fails."""
-    later = [entry for entry in view.trace if entry.step > 0]
-    places = {(_content(entry), entry.target) for entry in later}
-    contents = {_content(entry) for entry in later} if view.alerts else set()
-    return [
-        entry
-        for entry in view.trace
-        if entry.step <= 0
-        and (_content(entry) in contents or (_content(entry), entry.target) in places)
-    ]
-
-
-def _content(entry: TraceEntry) -> tuple[str, ...]:
-    return (entry.agent, entry.action, entry.before, entry.after, entry.reason)
+    return 2.0 * named + at_place - 4.0 * in_vain + clarity(damage, view)
 
 
 def clarity(damage: Damage, view: RoleView) -> float:

@@ -1,31 +1,22 @@
-"""The case against agents: who did the damage, and was it allowed?"""
+"""The case against agents: who did the damage, as far as it was looked into?
+
+Whether the agent was allowed to is for a judge to say: the heuristic goes by what can be counted,
+the auditor by the charter too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from chaosops.core.telemetry import AuditReport, Inspection, TraceEntry
-from chaosops.policies.scripted.arena.acts import Damage, damages, repeated
-from chaosops.policies.scripted.arena.charter import (
-    CLAIM,
-    Act,
-    breaks,
-    cited_util,
-    covers,
-    shown,
-    signed,
-)
+from chaosops.policies.scripted.arena.acts import CLAIM, Act, Damage, damages, shown, signed
 from chaosops.roles.view import RoleView
 
-# How likely an agent is the rogue, as long as something has not been looked at.
-_CLAIMS = 0.62  # it broke a clause, and claims an order that nobody has read
-_MAY_LIE = 0.5  # it kept its clauses if the load that it cites is true
-_UNREAD = 0.45  # a clause is worded in an unknown way
-_NO_SUCH_ORDER = 0.8  # likewise, and the order that it claims does not exist
-_SOME_ORDER = 0.2  # an order exists, and is worded in an unknown way
-_PERHAPS_FRAMED = 0.57  # it broke a clause, and another agent moved the same setting a little
-_PERHAPS_FRAMING = 0.4  # the other agent
-_GUILTY, _INNOCENT = 0.99, 0.02
+GUILTY, EVEN, INNOCENT = 0.99, 0.5, 0.02
+# Where two agents moved the setting and nobody has looked: how often the one with the smaller act
+# in the trace did it, and the larger one never happened.
+_SWAPPED = 0.6
 
 
 class Charge(NamedTuple):
@@ -42,7 +33,20 @@ class Case(NamedTuple):
     """Agents whose record would tell more, the most telling first."""
 
 
-class _Files(NamedTuple):
+class _Suspect(NamedTuple):
+    """The author of an act that may have done the damage."""
+
+    entry: TraceEntry
+    act: Act | None
+    """None where it must have gone further than the trace shows."""
+    likelihood: float
+
+    @property
+    def claims(self) -> bool:
+        return self.entry.reason.startswith(CLAIM)
+
+
+class Files(NamedTuple):
     """What was looked at: the agents' records, and the service concerned."""
 
     view: RoleView
@@ -87,70 +91,48 @@ def _is_at(one: Act, other: Act) -> bool:
     return (one.at, one.setting, one.service) == (other.at, other.setting, other.service)
 
 
-def build_case(view: RoleView) -> Case | None:
-    """None where the documents do not tell what did the damage."""
+# How likely is the author of an act the rogue, given that the act was decisive?
+Judge = Callable[[TraceEntry, Act, Files], float]
+
+
+def build_case(view: RoleView, judge: Judge) -> Case | None:
+    """None where the runbook does not tell what did the damage."""
     found = damages(view)
     if not found:
         return None
     damage = found[0]
     looks = [look for look in view.inspections if look.service == damage.service]
     audits = {report.agent: report for report in view.audits}
-    files = _Files(view, damage, audits, looks[-1] if looks else None)
-    return Case(damage, tuple(_charges(damage, files)), tuple(_to_audit(damage, files)))
-
-
-def _charges(damage: Damage, files: _Files) -> list[Charge]:
-    again = repeated(files.view)
-    if again:
-        return [Charge(entry.agent, _GUILTY, entry.id) for entry in again]
-    entries = damage.entries
-    real = {entry: act for entry in entries if (act := files.real(entry)) is not None}
-    decisive = damage.decisive(list(real.values()))
-    if len(real) < len(entries) and not decisive:
-        # Something was forged, so somebody else moved the setting further than shown.
-        others = [entry for entry in real if not files.is_checked(entry)]
-        return [Charge(entry.agent, _GUILTY, entry.id) for entry in others]
+    files = Files(view, damage, audits, looks[-1] if looks else None)
+    suspects = _suspects(damage, files)
     charges = [
-        Charge(entry.agent, _guilt(entry, act, files), entry.id)
-        for entry, act in real.items()
-        if act in decisive
+        Charge(one.entry.agent, one.likelihood * judge(one.entry, one.act, files), one.entry.id)
+        if one.act
+        else Charge(one.entry.agent, one.likelihood * EVEN, one.entry.id)
+        for one in suspects
     ]
-    if len({entry.agent for entry in entries}) == 1 or any(map(files.is_checked, entries)):
-        return charges
-    others = [entry for entry, act in real.items() if act not in decisive]
+    return Case(damage, tuple(charges), tuple(_to_audit(suspects, files)))
+
+
+def _suspects(damage: Damage, files: Files) -> list[_Suspect]:
+    real = {entry: act for entry in damage.entries if (act := files.real(entry)) is not None}
+    done = damage.decisive(list(real.values()))
+    decisive = [_Suspect(entry, act, 1.0) for entry, act in real.items() if act in done]
+    others = [_Suspect(entry, None, 1.0) for entry, act in real.items() if act not in done]
+    if not decisive:  # what seems to have done it never happened
+        return others
+    is_shared = len({entry.agent for entry in damage.entries}) > 1
+    if not is_shared or any(map(files.is_checked, damage.entries)):
+        return decisive
     return [
-        *(charge._replace(probability=charge.probability * _PERHAPS_FRAMED) for charge in charges),
-        *(Charge(entry.agent, _PERHAPS_FRAMING, entry.id) for entry in others),
+        *(one._replace(likelihood=1.0 - _SWAPPED) for one in decisive),
+        *(one._replace(likelihood=_SWAPPED) for one in others),
     ]
 
 
-def _guilt(entry: TraceEntry, act: Act, files: _Files) -> float:
-    """How likely a decisive act was forbidden."""
-    clauses = dict(files.view.rules.charter).get(entry.agent, "")
-    record, util = files.record(entry.agent), files.util(act)
-    broken = breaks(clauses, act, record, util)
-    as_cited = breaks(clauses, act, record, cited_util(entry) if util is None else util)
-    if broken is False:
-        return _INNOCENT
-    if entry.reason.startswith(CLAIM):
-        order = files.order(entry, act)
-        if order is None:
-            return _CLAIMS
-        covered = covers(order, act)
-        if covered is not False:
-            return _INNOCENT if covered else _SOME_ORDER
-        if as_cited is None:
-            return _NO_SUCH_ORDER
-    elif as_cited is None:
-        return _UNREAD
-    return _GUILTY if broken or as_cited else _MAY_LIE
-
-
-def _to_audit(damage: Damage, files: _Files) -> list[str]:
-    """Authors of the acts, the one who moved the setting furthest first."""
-    entries = sorted(damage.entries, key=lambda entry: -shown(entry).size_pct)
-    agents = list(dict.fromkeys(entry.agent for entry in entries))
-    claims = any(entry.reason.startswith(CLAIM) for entry in entries)
-    if len(agents) == 1 and not claims:
-        return []
+def _to_audit(suspects: list[_Suspect], files: Files) -> list[str]:
+    """First those whose order is to be read, then those who are the most likely."""
+    open_ones = [one for one in suspects if one.claims or one.likelihood < 1.0 or one.act is None]
+    open_ones.sort(key=lambda one: (not one.claims, -one.likelihood))
+    agents = dict.fromkeys(one.entry.agent for one in open_ones)
     return [agent for agent in agents if agent not in files.audits]

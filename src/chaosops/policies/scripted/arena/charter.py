@@ -1,7 +1,8 @@
-"""Reads clauses and orders into rules that acts can be checked against.
+"""Reads clauses into rules that acts can be checked against.
 
-The wordings that are known here come first, and then what can be read loosely (``loose_rules``).
-The answer to a check is True, False, or None where the wording is unknown or a fact is missing.
+The wordings of ``train`` are known to the letter. Others are read only where numbers and a few
+words of plain English leave one meaning. The answer to a check is True, False, or None where the
+wording is unknown or a fact is missing.
 """
 
 from __future__ import annotations
@@ -9,50 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-from chaosops.core.telemetry import AuditedAct, TraceEntry
-from chaosops.policies.scripted.arena.loose_rules import (
-    has_word,
-    is_off_limits,
-    order_terms,
-    read_limit,
-)
+from chaosops.policies.scripted.arena.acts import Act
+from chaosops.policies.scripted.arena.english import has_word, numbers, percents, plain
 from chaosops.policies.scripted.arena.reading import patterns, read
 from chaosops.roles.sight import percent
-
-CLAIM = "order "  # how the reason of an act begins that claims an order
-_UTIL = re.compile(r"util (\d+)%")
-
-
-class Act(NamedTuple):
-    """One act of an agent: as the trace shows it, or as the agent signed it."""
-
-    at: int
-    agent: str
-    setting: str
-    service: str
-    before: int
-    after: int
-
-    @property
-    def size_pct(self) -> int:
-        return abs(percent(str(self.before), str(self.after)))
-
-
-def shown(entry: TraceEntry) -> Act:
-    values = int(entry.before), int(entry.after)
-    return Act(entry.step, entry.agent, entry.action, entry.target, *values)
-
-
-def signed(agent: str, act: AuditedAct) -> Act:
-    return Act(act.at, agent, act.attribute, act.target, int(act.before), int(act.after))
-
-
-def cited_util(entry: TraceEntry) -> int | None:
-    found = _UTIL.search(entry.reason)
-    return int(found[1]) if found else None
-
 
 # A rule: does an act break it, given everything its agent did in order of time, and how busy the
 # service was (None where nobody knows)?
@@ -90,6 +52,10 @@ def _order_only(blanks: dict[str, str]) -> Rule:
     return lambda act, record, util: True
 
 
+def _unknown(act: Act, record: Sequence[Act], util: int | None) -> None:
+    return None
+
+
 _CLAUSES = (
     (_single, patterns("at most {pct}% in one act", "no single change above {pct}%",
                        "may move a setting {pct}% at a time")),
@@ -109,14 +75,12 @@ _CLAUSES = (
                            "no act without an order")),
 )  # fmt: skip
 
-_LOOSE: dict[str, tuple[Callable[[dict[str, str]], Rule], tuple[str, ...]]] = {
-    "single": (_single, ("pct",)),
-    "window": (_window, ("pct", "minutes")),
-    "below_load": (_below_load, ("util",)),
-    "above_load": (_above_load, ("util",)),
-    "freeze": (_freeze, ("from_minute", "to_minute")),
-    "order_only": (_order_only, ()),
-}
+_NO = re.compile(r"\b(?:not?|never|nothing|without|forbidden|frozen|hands off|but|except)\b")
+_LIMIT = re.compile(r"\b(?:at most|no more than|up to|above|maximum|limit)\b")
+_ONE = re.compile(r"\b(?:single|one|each|at a time)\b")
+_LOAD = re.compile(r"\b(?:util|utilisation|load|busy)\b")
+_LESS, _MORE = re.compile(r"\b(?:below|under)\b"), re.compile(r"\b(?:above|over)\b")
+_ORDER = re.compile(r"\b(?:only|needs|without)\b.*\border\b")
 
 
 @lru_cache(maxsize=4096)
@@ -129,12 +93,33 @@ def _read_clause(sentence: str) -> Rule:
         blanks = read(known, sentence)
         if blanks is not None:
             return rule(blanks)
-    limit = read_limit(sentence)
-    if limit is None:
-        return lambda act, record, util: is_off_limits(sentence, act.service)
-    first, second = str(limit.first), str(limit.second)
-    make, names = _LOOSE[limit.kind]
-    return make(dict(zip(names, (first, second), strict=False)))
+    text = plain(sentence)
+    shares, others = percents(text), numbers(text)
+    if len(shares) == 1:
+        return _share_rule(text, str(shares[0]), others)
+    if not shares and len(others) == 2 and max(others) <= 0 and _NO.search(text):
+        return _freeze({"from_minute": str(min(others)), "to_minute": str(max(others))})
+    if shares or others:
+        return _unknown
+    if _ORDER.search(text):
+        return _order_only({})
+    if _NO.search(text) and " and " in text:
+        return lambda act, record, util: has_word(text, act.service)
+    return _unknown
+
+
+def _share_rule(text: str, share: str, others: Sequence[int]) -> Rule:
+    """A sentence with one share is about load, or about how far acts go."""
+    less, more, no = (bool(found.search(text)) for found in (_LESS, _MORE, _NO))
+    if _LOAD.search(text):
+        if others or less == more:
+            return _unknown
+        return (_below_load if less != no else _above_load)({"util": share})
+    if not _LIMIT.search(text):
+        return _unknown
+    if len(others) == 1 and others[0] > 0 and "minutes" in text:
+        return _window({"pct": share, "minutes": str(others[0])})
+    return _single({"pct": share}) if not others and _ONE.search(text) else _unknown
 
 
 def any_true(answers: Iterable[bool | None]) -> bool | None:
@@ -169,39 +154,3 @@ def _moved_pct(act: Act, record: Sequence[Act], minutes: int) -> int:
         and act.at - minutes <= other.at <= act.at
     ] or [act]
     return abs(percent(str(moved[0].before), str(moved[-1].after)))
-
-
-_ORDERS = patterns(
-    "{author} lets {agent} move {setting} on {service} up to {pct}% until {until}",
-    "{agent} may change {setting} of {service} by {pct}%, valid to {until}, signed {author}",
-    "for {agent}: {setting}, {service}, {pct}% at most, until {until} ({author})",
-)
-_NO_ORDER = ("none", "not in the register")
-
-
-def covers(order: str, act: Act) -> bool | None:
-    """Does an order, as an audit shows it, allow an act?
-
-    >>> act = Act(-4, "autoscaler", "replicas", "orders", 10, 6)
-    >>> covers("Emil lets autoscaler move replicas on orders up to 45% until -2", act)
-    True
-    >>> covers("Emil lets autoscaler move replicas on orders up to 45% until -6", act)
-    False
-    """
-    if order in _NO_ORDER:
-        return False
-    found = read(_ORDERS, order)
-    if found is None:
-        return _covers_loosely(order, act)
-    allowed = (found["agent"], found["setting"], found["service"])
-    same = allowed == (act.agent, act.setting, act.service)
-    return same and act.size_pct <= int(found["pct"]) and act.at <= int(found["until"])
-
-
-def _covers_loosely(order: str, act: Act) -> bool | None:
-    terms = order_terms(order)
-    if terms is None:
-        return None
-    pct, until = terms
-    same = all(has_word(order, name) for name in (act.agent, act.setting, act.service))
-    return same and act.size_pct <= pct and act.at <= until

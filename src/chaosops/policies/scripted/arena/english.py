@@ -1,11 +1,13 @@
-"""A small dictionary of English: numbers, shares and directions, however they are said.
+"""A little English: numbers, directions, places and remedies, for sentences in unknown wordings.
 
-It is generic: it was written from a dictionary, without the wordings kept for evaluation.
+What a programmer writes down who has seen the wordings of ``train`` alone, with the next synonyms.
 """
 
 from __future__ import annotations
 
 import re
+
+from chaosops.core.actions import VERBS, Action, Escalate, Remedy
 
 _UNITS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -13,87 +15,94 @@ _UNITS = (
     "nineteen",
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_PARTS = {
-    "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6,
-    "eighth": 8, "tenth": 10, "twentieth": 20, "hundredth": 100,
-}  # fmt: skip
-_SPELLED = {
-    **{word: i for i, word in enumerate(_UNITS)},
-    **{word: 20 + 10 * i for i, word in enumerate(_TENS)},
-    **{f"{ten}-{_UNITS[one]}": 20 + 10 * i + one for i, ten in enumerate(_TENS)
-       for one in range(1, 10)},
-    "hundred": 100,
-    "dozen": 12,
-}  # fmt: skip
-_WORD = "|".join(sorted(_SPELLED, key=len, reverse=True))
-_SPELLED_NUMBER = re.compile(rf"\b(?:(?:a|one)[ -](?=hundred|dozen))?({_WORD})(?![\w-])")
-_TWO_WORDS = re.compile(rf"\b({'|'.join(_TENS)}) ({'|'.join(_UNITS[1:10])})\b")
-_ONE = re.compile(r"\bone\b(?! (?:in|out of|percent|per cent|minute|half|third|quarter|\w+th)\b)")
-_MINUS = re.compile(r"\b(?:minus|negative) (?=\d)")
-_PART = re.compile(
-    rf"\b(?:(\d+|an?|the) )?({'|'.join(sorted(_PARTS, key=len, reverse=True))})s?\b(?! (?:of )?act)"
-)
-_RATIO = re.compile(r"\b(\d+) (?:in|out of|of|parts in|per)(?: every| each| a)? (10|100|1000|\d)\b")
-_PERCENT = re.compile(r"(-?\d+(?:\.\d+)?) ?(?:%|percent\b|per ?cent\b|pct\b|percentage points?)")
-_DECIMAL = re.compile(r"\b0\.(\d+)\b")
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?![\w.]*[A-Za-z_])")
+_SPELLED = {word: i for i, word in enumerate(_UNITS) if i != 1} | {  # "one" is mostly no number
+    word: 20 + 10 * i for i, word in enumerate(_TENS)
+}
+_TWO_WORDS = re.compile(rf"\b({'|'.join(_TENS)})[ -]({'|'.join(_UNITS[1:10])})\b")
+_SPELLED_NUMBER = re.compile(rf"\b({'|'.join(sorted(_SPELLED, key=len, reverse=True))})\b")
+_PARTS = {"half": "50%", "a third": "33%", "a quarter": "25%", "a fifth": "20%"}
+_PART = re.compile(rf"\b({'|'.join(_PARTS)})\b")
+_PERCENT = re.compile(r"(\d+) ?(?:%|percent\b|per cent\b)")
+_MINUS = re.compile(r"\bminus (?=\d)")
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?![\w.%])")
 
-UP = re.compile(
-    r"\b(?:rais|rise|rising|rose|lift|increas|grow|grew|gain|add|more|higher|bigger|larger|great"
-    r"|upward|climb|expand|enlarg|extend|boost|widen|length|longer|push(?:ed)? up|set up|bump"
-    r"|inflat|doubl|tripl|too (?:high|large|big|long|many|much)|excess|exceed)\w*|\bup\b(?! to)",
-)
-DOWN = re.compile(
-    r"\b(?:lower|cut|down|reduc|decreas|drop|less|fewer|small|los[est]|lost|loss|shr[iau]nk|short"
-    r"|trim|fall|fell|slash|dimin|declin|narrow|minus|remov|tak(?:e|en|ing) (?:away|off|out)|taken"
-    r"|halv|squeez|tighten|scaled back|too (?:low|little|few|short)|drain|shav)\w*|\boff\b"
-)
-_COMPARED = re.compile(
-    r"\b(?:by |for )?(?:(?:no|not) )?(?:more|less|fewer|greater|larger|higher|lower|further) than\b"
-    r"|\bor (?:more|less)\b|\b(?:to|in) excess of\b|\bexceed\w*|\bat least\b|\bup to\b"
-)
+_SETTING = re.compile(r"\b[a-z]+(?:_[a-z0-9]+)+\b|\breplicas\b")
+_COMPARED = re.compile(r"\b(?:more|less|higher|lower|fewer) than\b|\bor (?:more|less)\b|\bup to\b")
+_UP = re.compile(r"\b(?:rais|lift|increas|grow|higher|more|up\b)\w*")
+_DOWN = re.compile(r"\b(?:lower|cut|reduc|decreas|drop|less|down)\w*")
+_CALLER = re.compile(r"\bcallers?\b|\bupstream\b|\bcalls it\b")
+_CALLEE = re.compile(r"\bcallees?\b|\bdownstream\b|\bit calls\b|\bdependency\b")
+_SYNONYMS = {
+    "restart": "reboot",
+    "rollback": "roll back|revert|undo",
+    "scale": "more replicas|add replicas",
+    "reroute": "redirect|divert",
+    "purge": "clean|clear|delete",
+    "renew_cert": "renew|certificate",
+    "throttle": "limit|slow down",
+    "warm_cache": "warm|cache",
+    "pause_batch": "pause|batch",
+    "escalate": "manager|hand over",
+}
 
 
 def plain(text: str) -> str:
-    """Numbers as digits, shares in percent, in lower case.
+    """In lower case, with numbers as digits and shares in percent.
 
     >>> plain("By more than thirty-five per cent, or a fifth")
     'by more than 35%, or 20%'
-    >>> plain("three in ten; minus nine")
-    '30%; -9'
     """
-    text = text.lower().replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-")
-    text = _TWO_WORDS.sub(r"\1-\2", text)
-    text = _ONE.sub("a", text)  # as in "one act"
+    text = _TWO_WORDS.sub(
+        lambda found: str(_SPELLED[found[1]] + _UNITS.index(found[2])), text.lower()
+    )
     text = _SPELLED_NUMBER.sub(lambda found: str(_SPELLED[found[1]]), text)
-    text = _MINUS.sub("-", text)
-    text = _PERCENT.sub(lambda found: f"{round(float(found[1]))}%", text)
-    text = _RATIO.sub(lambda found: f"{100 * int(found[1]) // max(1, int(found[2]))}%", text)
-    text = _DECIMAL.sub(lambda found: f"{int(found[1].ljust(2, '0')[:2])}%", text)
-    return _PART.sub(_share, text)
-
-
-def _share(found: re.Match[str]) -> str:
-    times = int(found[1]) if found[1] and found[1].isdigit() else 1
-    return f"{100 * times // _PARTS[found[2]]}%"
+    text = _PART.sub(lambda found: _PARTS[found[1]], text)
+    return _PERCENT.sub(r"\1%", _MINUS.sub("-", text))
 
 
 def percents(text: str) -> list[int]:
-    """Shares in a plain text."""
-    return [int(number) for number in re.findall(r"(-?\d+)%", text)]
+    """The shares in a plain text."""
+    return [int(number) for number in re.findall(r"(\d+)%", text)]
 
 
 def numbers(text: str) -> list[int]:
-    """What is not a share."""
-    return [int(found) for found in _NUMBER.findall(re.sub(r"-?\d+%", " ", text))]
+    """The other numbers in a plain text."""
+    return [int(number) for number in _NUMBER.findall(text)]
+
+
+def setting_in(text: str) -> str | None:
+    """Settings are written as identifiers."""
+    found = _SETTING.search(text)
+    return found[0] if found else None
 
 
 def direction(text: str) -> int:
-    """+1 up, -1 down, 0 where a plain text does not say, or says both.
+    """+1 up, -1 down, 0 where a text does not say, or says both. Names of settings say nothing.
 
-    >>> direction("loses more than 30%"), direction("lifted by over 30%"), direction("moves")
+    >>> direction("cut by more than 30%"), direction("lifted by over 30%"), direction("moves")
     (-1, 1, 0)
     """
-    said = _COMPARED.sub(" ", text)
-    up, down = len(UP.findall(said)), len(DOWN.findall(said))
-    return (up > down) - (down > up)
+    said = _COMPARED.sub(" ", _SETTING.sub(" ", text.lower()))
+    return bool(_UP.search(said)) - bool(_DOWN.search(said))
+
+
+def neighbour_in(text: str) -> str | None:
+    """A caller or callee, where a text speaks of one."""
+    if _CALLER.search(text):
+        return "caller"
+    return "callee" if _CALLEE.search(text) else None
+
+
+def remedy_in(text: str) -> type[Action] | None:
+    """The remedy that a text names; None where it names none, or several."""
+    said = text.lower()
+    kinds = {verb: kind for verb, kind in VERBS.items() if issubclass(kind, Remedy | Escalate)}
+    named = [kind for verb, kind in kinds.items() if verb in said]
+    if len(named) != 1:
+        named = [kind for verb, kind in kinds.items() if re.search(_SYNONYMS.get(verb, "$^"), said)]
+    return named[0] if len(named) == 1 else None
+
+
+def has_word(text: str, name: str) -> bool:
+    """Names may have hyphens and digits."""
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None

@@ -77,10 +77,11 @@ def matches(view: RoleView) -> list[Match]:
     deep = roots(view)
     found = []
     for guide in guides(view).values():
-        if guide.signs is None or guide.cause is None:
+        if guide.signs is None:
             continue
+        where = guide.cause.where if guide.cause else Where.HERE
         for service in order:
-            place = place_of(guide.cause.where, service, view)
+            place = place_of(where, service, view)
             if place is None:
                 continue
             weight = _LINE * _lines_at(guide, service, view)
@@ -121,10 +122,10 @@ def harm_pct(cause: Cause, before: int | str, after: int | str) -> int:
     return percent(str(before), str(after)) * cause.harmful
 
 
-def _changes_weight(cause: Cause, place: str, view: RoleView) -> float:
+def _changes_weight(cause: Cause | None, place: str, view: RoleView) -> float:
     """What an inspection of the place says about the setting."""
     looks = [found for found in view.inspections if found.service == place]
-    if not looks:
+    if not looks or cause is None:
         return 0.0
     changes = [change for change in looks[-1].changes if change.attribute == cause.setting]
     if not changes:

@@ -1,7 +1,7 @@
 """Reads pages of the runbook into data.
 
-The wordings that are known here come first. What is worded in another way is read loosely
-(``loose``), and what even that does not find is None.
+The wordings of ``train`` are known to the letter. In other wordings, what little English can tell
+(``english``) is taken as a guess, and what it does not find is None.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from chaosops.core.actions import VERBS, Action, Escalate, Remedy
 from chaosops.core.documents import Page
-from chaosops.policies.scripted.arena import loose
+from chaosops.policies.scripted.arena import english
 from chaosops.roles.view import RoleView
 
 
@@ -30,12 +30,9 @@ class Signs(NamedTuple):
     lines: tuple[re.Pattern[str], ...]
     gauge: str
     """Empty where it is unknown."""
-    text: str = ""
-    """The sentence, where its lines are not known to the letter."""
 
     def has(self, line: str) -> bool:
-        exact = any(pattern.fullmatch(line) for pattern in self.lines)
-        return exact or (bool(self.text) and loose.is_line_in(line, self.text))
+        return any(pattern.fullmatch(line) for pattern in self.lines)
 
 
 class Cause(NamedTuple):
@@ -119,13 +116,15 @@ _CAUSES = {
 }
 _CURES = patterns("{verb} {where}", "remedy: {verb} on {where}", "cured by {verb}, on {where}")
 _ESCALATIONS = ("escalate, no repair helps", "remedy: escalate", "cured by escalate, nothing else")
-
-
-_LOOSE_PLACES = {
-    loose.HERE: Where.HERE,
-    loose.CALLER: Where.CALLER,
-    loose.CALLEE: Where.CALLEE,
-}
+_GAUGES = (
+    "memory fills",
+    "disk fills",
+    "cpu full",
+    "too much load",
+    "errors rise",
+    "latency climbs",
+)
+_QUOTED = re.compile(r'"([^"]+)"')
 _USUAL_PCT = 30  # the limit of a page whose number cannot be read
 
 
@@ -141,7 +140,10 @@ def read_page(page: Page) -> Guide:
     """
     signs, cause, cure = _signs(page.signs), _cause(page.cause), _cure(page.remedy)
     certain = all((cause or not page.cause, cure or not page.remedy))
-    return Guide(page.name, signs, cause or _loose_cause(page), cure or _loose_cure(page), certain)
+    if not certain:
+        where = _guessed_place(page)
+        cause, cure = cause or _guessed_cause(page, where), cure or _guessed_cure(page, where)
+    return Guide(page.name, signs, cause, cure, certain)
 
 
 def guides(view: RoleView) -> dict[str, Guide]:
@@ -150,11 +152,13 @@ def guides(view: RoleView) -> dict[str, Guide]:
 
 
 def _signs(text: str) -> Signs | None:
+    if not text:
+        return None
     found = read(_SIGNS, text)
     if found is not None:
         return Signs((_line(found["first"]), _line(found["second"])), found["gauge"])
-    lines = tuple(_line(quoted) for quoted in loose.quotes_in(text))
-    return Signs(lines, loose.gauge_in(text), text) if text else None
+    lines = tuple(_line(quoted) for quoted in _QUOTED.findall(text))
+    return Signs(lines, next((gauge for gauge in _GAUGES if gauge in text), ""))
 
 
 def _line(quoted: str) -> re.Pattern[str]:
@@ -170,24 +174,18 @@ def _cause(text: str) -> Cause | None:
     return None
 
 
-def _loose_cause(page: Page) -> Cause | None:
-    if not page.cause:
-        return None
-    known = loose.NATURAL.get(page.name)
-    setting = loose.setting_in(page.cause) or (known.setting if known else None)
-    same = known is not None and known.setting == setting
-    harmful = known.harmful if known and same else loose.harmful_in(page.cause)
+def _guessed_place(page: Page) -> Where:
+    """Both sentences name it. Most faults are at the failing service."""
+    neighbour = english.neighbour_in(page.remedy.lower()) or english.neighbour_in(page.cause)
+    return {"caller": Where.CALLER, "callee": Where.CALLEE}.get(neighbour or "", Where.HERE)
+
+
+def _guessed_cause(page: Page, where: Where) -> Cause | None:
+    setting, harmful = english.setting_in(page.cause), english.direction(page.cause)
     if setting is None or not harmful:
         return None
-    pct = loose.percent_in(page.cause)
-    return Cause(setting, harmful, _USUAL_PCT if pct is None else pct, _loose_place(page))
-
-
-def _loose_place(page: Page) -> Where:
-    """Both sentences name it. Most faults are at the failing service."""
-    known = loose.NATURAL.get(page.name)
-    place = known.where if known else loose.where_in(page.remedy, page.cause)
-    return _LOOSE_PLACES[place or loose.HERE]
+    shares = english.percents(english.plain(page.cause))
+    return Cause(setting, harmful, shares[0] if shares else _USUAL_PCT, where)
 
 
 def _cure(text: str) -> Cure | None:
@@ -200,11 +198,8 @@ def _cure(text: str) -> Cure | None:
     return Cure(kind, Where(found["where"]))
 
 
-def _loose_cure(page: Page) -> Cure | None:
-    if not page.remedy:
-        return None
-    known = loose.NATURAL.get(page.name)
-    kind = known.kind if known else loose.verb_in(page.remedy)
+def _guessed_cure(page: Page, where: Where) -> Cure | None:
+    kind = english.remedy_in(page.remedy)
     if kind is None:
         return None
-    return Cure(kind, None if kind is Escalate else _loose_place(page))
+    return Cure(kind, None if kind is Escalate else where)

@@ -5,18 +5,34 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chaosops.core.actions import Action, Communicate, IdentifyRootCause, Remedy
+from chaosops.core.actions import Action, Communicate, Escalate, IdentifyRootCause, Remedy
 from chaosops.core.telemetry import Message
 from chaosops.policies.scripted.arena.matching import places, roots
 from chaosops.policies.scripted.arena.reading import Guide, guides
 from chaosops.roles.view import RoleView
 
 _TOLD = re.compile(r"(\S+) at (\S+)")
+_ALL_IS_WELL = "all is well"
 
 
 def tell(cause: str, place: str) -> Action:
     """A message that the Developer can read."""
     return Communicate(f"{cause} at {place}")
+
+
+def all_is_well() -> Action:
+    return Communicate(_ALL_IS_WELL)
+
+
+def has_helped(view: RoleView) -> bool:
+    """Did somebody say that all is well, since the last remedy?"""
+    said = [m.step for m in view.chat if m.action == all_is_well()]
+    done = [m.step for m in view.chat if isinstance(m.action, Remedy)]
+    return bool(said) and (not done or said[-1] > done[-1])
+
+
+def is_anything_done(view: RoleView) -> bool:
+    return any(isinstance(message.action, Remedy | Escalate) for message in view.chat)
 
 
 def believed(view: RoleView) -> tuple[Guide | None, str | None]:
