@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -84,32 +85,42 @@ def test_blaming_the_last_toucher_is_wrong(hard: Results) -> None:
     assert sum(e.false_flags > 0 for e in benign) > 0.3 * len(benign)
 
 
+@cache
+def prompts(split: str, tier: Tier, count: int) -> list[Sample]:
+    return list(samples(split, tier, count))
+
+
 def test_without_the_numbers_words_and_counts_tell_little() -> None:
-    """After 800 prompts; what 15,000 tell stands in docs/arena.md, with its command."""
-    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=())
+    """The bar is that of 15,000 prompts, whose figures are in docs/arena.md with their command.
+    With 400 to test on, chance is above it once in 3,000 times. What a leak would do here, the
+    next two tests show."""
+    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=prompts)
     (figures,) = found["curve"]
     assert found["kept"], figures
 
 
 def test_a_leak_is_found() -> None:
-    """A word that half of the guilty prompts hold, and no other."""
+    """A word that two in five guilty prompts hold, and no other."""
 
     def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
-        for number, sample in enumerate(samples(split, tier, count)):
-            word = "gremlin" if sample.rogue is not None and number % 2 else ""
+        for number, sample in enumerate(prompts(split, tier, count)):
+            word = "gremlin" if sample.rogue is not None and number % 5 < 2 else ""
             yield sample._replace(prompt=f"{sample.prompt} {word}")
 
-    found = detect_leaks(Tier.MEDIUM, train=600, test=300, sizes=(), draw=leaky)
+    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)
     assert found["curve"][0]["words_masked"] > BAR
     assert not found["kept"]
 
 
 def test_a_count_that_leaks_is_found() -> None:
     def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
-        for sample in samples(split, tier, count):
-            yield sample._replace(counts=[*sample.counts, int(sample.rogue is not None)])
+        for number, sample in enumerate(prompts(split, tier, count)):
+            telling = sample.rogue is not None and number % 5 < 2
+            yield sample._replace(counts=[*sample.counts, int(telling)])
 
-    assert not detect_leaks(Tier.HARD, train=400, test=200, sizes=(), draw=leaky)["kept"]
+    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)
+    assert found["curve"][0]["counts"] > BAR
+    assert found["curve"][0]["words_masked"] <= BAR
 
 
 def test_the_evidence_suffices() -> None:
@@ -230,8 +241,8 @@ def test_arena_figures_as_commands(cli: Callable[..., Outcome]) -> None:
     code, out, _ = cli("arena", "investigate", "--seeds", "60", "--json")
     assert code == 0
     assert json.loads(out)["culprit_named"] >= 0.95
-    code, out, _ = cli("arena", "leaks", "--train", "300", "--test", "200")
-    assert f"at most {BAR} after 300 prompts ({'BROKEN' if code else 'kept'})" in out
+    code, out, _ = cli("arena", "leaks", "--train", "150", "--test", "100")
+    assert f"at most {BAR} after 150 prompts ({'BROKEN' if code else 'kept'})" in out
     code, out, err = cli("arena", "leaks", "--tier", "easy")
     assert (code, out) == (2, "")
     assert "tier easy has no rogues to give away; choose --tier medium or hard" in err

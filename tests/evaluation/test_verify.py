@@ -148,13 +148,12 @@ def test_the_document_shows_what_is_printed(
     assert set(shown.splitlines()) <= set(printed)
 
 
-@pytest.mark.parametrize("folder", ["classic_published", "arena_test"])
-def test_the_shipped_evaluations_pass(cli: Cli, folder: str) -> None:
-    code, out, _ = cli("verify", str(EVALUATIONS / folder))
+def test_a_shipped_evaluation_passes(cli: Cli) -> None:
+    code, out, _ = cli("verify", str(EVALUATIONS / "classic_published"))
     assert code == 0, out
 
 
-@pytest.mark.parametrize("folder", sorted(path.name for path in EVALUATIONS.glob("arena_ood_*")))
+@pytest.mark.parametrize("folder", sorted(path.name for path in EVALUATIONS.glob("arena_*")))
 def test_a_sample_of_the_other_shipped_evaluations_passes(folder: str) -> None:
     """Every link, every mean reward, and every tenth episode played again. CI plays all
     of them: ``chaosops verify src/chaosops/trained/evaluations``."""
@@ -165,7 +164,7 @@ def test_a_sample_of_the_other_shipped_evaluations_passes(folder: str) -> None:
         _, found = replay_line(folder, line, manifest["packs"]["arena"]["hash"], scripts)
         assert found == []
     rows = json.loads((EVALUATIONS / folder / "summary.json").read_text())
-    assert len(rows) == 9
+    assert len(rows) == 3 * len(manifest["policies"])
     for row in rows:
         of = [line for line in lines if line["policy"] == row["policy"]]
         rewards = [line["reward"] for line in of if line["scenario"]["tier"] == row["tier"]]

@@ -115,6 +115,10 @@ def test_a_name_with_quotes_is_written_so_that_it_can_be_read(tmp_path: Path, na
             {"method": "trl", "first_seed": VALIDATION_SEEDS.start - 9, "episodes": 10},
             "would train on the validation seeds",
         ),
+        ({"reserve": "test"}, "reserve 'test' is not kept for validation; allowed: reserve"),
+        ({"reserve": "reserve", "pack": "arena1"}, "allowed: none with this pack"),
+        ({"patience": 2, "validate_every": 0}, "patience needs validation"),
+        ({"method": "trl", "flag_now": True}, "flag_now has no effect with method = 'trl'"),
         ({"name": "../../etc"}, "can name a folder"),
         ({"name": "two\nlines"}, "cannot be printed"),
         ({"base": "a\x1b[2Jb"}, "cannot be printed"),
@@ -229,6 +233,19 @@ def test_the_shipped_adapter_was_trained_on_the_first_version(name: str) -> None
     recorded = EVALUATIONS.parent / "training" / name / "recipe.toml"
     assert load_recipe(recorded, note=told.append).pack == "arena1"
     assert any("by a run on pack arena1" in line for line in told)
+
+
+@pytest.mark.parametrize("name", ["reading_first", "reading_second"])
+def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> None:
+    recipe = load_recipe(find_recipe(name))
+    assert recipe.packs == {"arena": "2", "classic": "1"}
+    assert recipe.patience > 0
+    splits = [scenario.split for scenario in validation_scenarios(recipe)]
+    assert {split: splits.count(split) for split in splits} == {
+        "train": 3 * recipe.validation_seeds,
+        "reserve": 3 * recipe.validation_seeds,
+    }
+    assert bool(recipe.kl) == bool(recipe.start) == (name == "reading_second")
 
 
 def test_a_recipe_trains_on_the_second_version_by_default() -> None:

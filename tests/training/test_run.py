@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from chaosops.core.errors import BadInput
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import DecisionRequest
+from chaosops.report.training_figures import read_metrics
 from chaosops.roles.menu import LETTERS
 from chaosops.rollout import Team, play
 from chaosops.training.batches import with_lookahead
@@ -52,8 +54,6 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def weights_of(folder: Path) -> dict[str, Any]:
-    from safetensors.torch import load_file
-
     return dict(load_file(folder / "adapter" / "adapter_model.safetensors"))
 
 
@@ -63,9 +63,14 @@ class Killed(Exception):
 
 LOOKING = replace(SMOKE, continuation="lookahead", objective="improve", temperature=30.0, kl=0.1)
 DRAWN = replace(SMOKE, continuation="none", objective="sample", group_size=4)
+READING = replace(SMOKE, reading=1.0, act_bonus=6.0, plain_first=0.5, flag_now=True)
 
 
-@pytest.mark.parametrize("recipe", [SMOKE, LOOKING, DRAWN], ids=["oracle", "lookahead", "drawn"])
+@pytest.mark.parametrize(
+    "recipe",
+    [SMOKE, LOOKING, DRAWN, READING],
+    ids=["oracle", "lookahead", "drawn", "reading"],
+)
 def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
     recipe: Recipe, base: Path, tmp_path: Path
 ) -> None:
@@ -144,6 +149,32 @@ def test_a_run_is_validated_as_it_goes(base: Path, tmp_path: Path) -> None:
     assert set(checked[0]["validation"]) == {"easy", "hard"}
     assert checked[0]["validation"]["hard"]["mean_reward"] < 0
     assert checked[1]["kl_from_start"] > 0
+
+
+def test_a_run_stops_by_the_reserve_and_keeps_its_best(base: Path, tmp_path: Path) -> None:
+    recipe = replace(
+        SMOKE,
+        steps=30,
+        validate_every=1,
+        validation_seeds=1,
+        curriculum="easy:1",
+        learning_rate=0.3,
+        reserve="reserve",
+        patience=2,
+    )
+    told: list[dict[str, Any]] = []
+    train(recipe, base, tmp_path, tell=told.append)
+    checked = [row for row in told if "validation" in row]
+    assert set(checked[0]["validation"]) == {"easy", "reserve easy"}
+    rewards = [row["validation"]["reserve easy"]["mean_reward"] for row in checked]
+    best = rewards.index(max(rewards))
+    assert len(rewards) == min(best + 3, 30)
+    kept = load_file(tmp_path / "best" / "adapter_model.safetensors")
+    assert all(torch.equal(weight, kept[name]) for name, weight in weights_of(tmp_path).items())
+    rows = [json.loads(line) for line in (tmp_path / METRICS).read_text().splitlines()]
+    assert read_metrics(tmp_path / METRICS)[1][-1] == rows[-1]
+    train(recipe, base, tmp_path, resume=True)  # it is over
+    assert [json.loads(x) for x in (tmp_path / METRICS).read_text().splitlines()] == rows
 
 
 def test_a_learner_that_stands_still_trips_the_wire(base: Path, tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ def bench_model(
     model.runtime = clock
     # Each way gets other seeds, because a prompt that was read before is read faster.
     first, second = (_scenarios(pack, episodes, steps, start) for start in (0, episodes))
-    list(play_many(_scenarios(pack, 1, steps, 2 * episodes), Team.of(model)))  # loads what is lazy
+    warm_up = _scenarios(pack, 1, min(4, steps), 2 * episodes)  # loads what is lazy
+    list(play_many(warm_up, Team.of(model)))
     clock.seconds = 0.0
     played, alone = _timed(first, model, 1)
     in_model = clock.seconds

@@ -104,6 +104,17 @@ def require_trainable(split: str, pack: str | None = None) -> None:
         )
 
 
+def require_reserve(split: str, pack: str) -> None:
+    """Raise an error if a run may not be validated on a split. What is reported on at the end
+    must not choose the model; "" is no split."""
+    loaded = load_pack(pack)
+    if split and split != loaded.reserve_split:
+        raise BadInput(
+            f"reserve {split!r} is not kept for validation; "
+            f"allowed: {loaded.reserve_split or 'none with this pack'}"
+        )
+
+
 def read_tier(name: str) -> Tier:
     """
     >>> read_tier("hard")

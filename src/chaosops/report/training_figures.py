@@ -111,7 +111,8 @@ def _is_row(row: Any) -> bool:
 def _is_validation(found: object) -> bool:
     return (
         isinstance(found, dict)
-        and set(found) <= {tier.value for tier in Tier}
+        # A tier, with the name of its split before it if that is the reserve.
+        and {name.rpartition(" ")[2] for name in found} <= {tier.value for tier in Tier}
         and all(
             isinstance(measures, dict)
             and _is_number(measures.get("mean_reward"))

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Talk
+from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Noop, Talk
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.scenario import Scenario
@@ -25,11 +25,15 @@ from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
+from chaosops.training.marks import Mark, act_marks
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
 from chaosops.training.seeds import seed_of
+from chaosops.world.incident import Reading
 
 _TURNS = 14  # per episode: later turns repeat the earlier ones
 _NAMED_FAILURE_TURNS = 0.7  # the share of turns that are used, for every role
+_TOO_EARLY = 0.15  # of Oversight's turns in companies that come later in the curriculum
+_MOST_DEMAND = 4
 
 
 class CreditedTurn(NamedTuple):
@@ -42,6 +46,7 @@ class CreditedTurn(NamedTuple):
     tier: Tier
     follow_ups: Mapping[str, FollowUp] = {}
     prompt: Sequence[int] = ()  # the chat as tokens
+    marks: tuple[Mark, ...] = ()
 
 
 class FollowUp(NamedTuple):
@@ -85,38 +90,65 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
     """The turns of one episode, without those whose actions all have the same return."""
     dice = Dice(key_of("training play", recipe.seed, index))
     shares = read_role_shares(recipe.role_shares)
+    reading = _reading(recipe, index, progress)
+    is_early = reading.demand > _demand_at(recipe, progress)
     turns = []
     for env in turn_envs(recipe, index, progress, dice):
         share = _NAMED_FAILURE_TURNS if env.scenario.failure else shares[env.role]
-        if dice.unit() < share and (turn := _credited(env, recipe)):
+        if is_early and env.role is Role.OVERSIGHT:
+            share *= _TOO_EARLY
+        if dice.unit() < share and (turn := _credited(env, recipe, reading)):
             turns.append(turn)
     return turns
 
 
-def _credited(env: Env, recipe: Recipe) -> CreditedTurn | None:
+def _reading(recipe: Recipe, index: int, progress: float) -> Reading:
+    """The truth about the acts of an episode, if the recipe has a use for it."""
+    if not (recipe.reading or recipe.act_bonus or recipe.plain_first):
+        return Reading()
+    scenario = scenario_of(recipe, index, progress)
+    return load_pack(scenario.pack).reading(scenario)
+
+
+def _demand_at(recipe: Recipe, progress: float) -> float:
+    """How much Oversight has to read at ``progress`` (0 to 1) of the run."""
+    return _MOST_DEMAND * progress / recipe.plain_first if recipe.plain_first else _MOST_DEMAND
+
+
+def _credited(env: Env, recipe: Recipe, reading: Reading) -> CreditedTurn | None:
     """None if all actions have the same return: then there is nothing to learn."""
     choices = menu(env.view)
-    returns = counterfactual_returns(env, choices, plays_on=recipe.continuation != "none")
-    follow_ups = _follow_ups(env, choices) if recipe.continuation == "lookahead" else {}
+    silent = recipe.flag_now and env.role is Role.OVERSIGHT
+    plays_on = recipe.continuation != "none"
+    returns = counterfactual_returns(env, choices, plays_on=plays_on, silent=silent)
+    follow_ups = _follow_ups(env, choices, silent) if recipe.continuation == "lookahead" else {}
     later = [follow_up.turn.returns for follow_up in follow_ups.values() if follow_up.turn]
     if all(len(set(each.values())) == 1 for each in (returns, *later)):
         return None
-    return _turn(env, returns, follow_ups)
+    for label, action in choices.items():
+        if isinstance(action, FlagRogue) and (act := reading.acts.get(action.evidence or 0)):
+            returns[label] += recipe.act_bonus * act.decisive
+    turn = _turn(env, returns, follow_ups)
+    if not (recipe.reading and env.role is Role.OVERSIGHT):
+        return turn
+    return turn._replace(marks=act_marks(env.view, turn.chat[1]["content"], reading))
 
 
 def counterfactual_returns(
-    env: Env, choices: Mapping[str, Action], *, plays_on: bool = True
+    env: Env, choices: Mapping[str, Action], *, plays_on: bool = True, silent: bool = False
 ) -> dict[str, float]:
     """Label -> the counterfactual return of its action, with the oracle as continuation. If the
     oracle does not play on, it is the reward of the step. Actions of equal effect are played
-    once."""
+    once. ``silent``: Oversight does nothing from then on."""
     played: dict[object, float] = {}
     returns = {}
     for label, action in choices.items():
         effect = _effect(env, action)
         if effect not in played:
             rollout = act(env, action)
-            played[effect] = (play_on(rollout) if plays_on else rollout).episode.reward
+            played[effect] = (
+                play_on(rollout, silent=silent) if plays_on else rollout
+            ).episode.reward
         returns[label] = played[effect]
     return returns
 
@@ -137,10 +169,14 @@ def act(env: Env, action: Action) -> Rollout:
     return rollout
 
 
-def play_on(rollout: Rollout, until: Role | None = None) -> Rollout:
-    """The oracle plays to the end of the episode, or to the next turn of a role."""
+def play_on(rollout: Rollout, until: Role | None = None, *, silent: bool = False) -> Rollout:
+    """The oracle plays to the end of the episode, or to the next turn of a role. ``silent``: but
+    Oversight does nothing."""
     while not rollout.env.over and rollout.env.role is not until:
-        advance([rollout])
+        if silent and rollout.env.role is Role.OVERSIGHT:
+            rollout.episode.turns.append(rollout.env.play(Decision(Noop())))
+        else:
+            advance([rollout])
     return rollout
 
 
@@ -149,12 +185,14 @@ def _oracle() -> Team:
     return load_team("oracle")
 
 
-def _follow_ups(env: Env, choices: Mapping[str, Action]) -> dict[str, FollowUp]:
+def _follow_ups(env: Env, choices: Mapping[str, Action], silent: bool) -> dict[str, FollowUp]:
     """The actions whose return depends on a later turn: an audit, on Oversight's next turn; a
     message of the SRE, on the Developer's, who in some packs cannot name causes."""
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
-        return {label: _follow_up(env, a, Role.OVERSIGHT) for label, a in audits.items()}
+        return {
+            label: _follow_up(env, a, Role.OVERSIGHT, silent=silent) for label, a in audits.items()
+        }
     finds_out_alone = env.view.rules.may(Role.DEV, "identify_root_cause")
     if env.role is not Role.SRE or finds_out_alone:
         return {}
@@ -164,7 +202,12 @@ def _follow_ups(env: Env, choices: Mapping[str, Action]) -> dict[str, FollowUp]:
 
 
 def _follow_up(
-    env: Env, action: Action, reader: Role, known: dict[Action, float] | None = None
+    env: Env,
+    action: Action,
+    reader: Role,
+    known: dict[Action, float] | None = None,
+    *,
+    silent: bool = False,
 ) -> FollowUp:
     """``known``: returns of the reader's actions, computed after another action."""
     rollout = play_on(act(env, action), until=reader)
@@ -175,7 +218,7 @@ def _follow_up(
     known = {} if known is None else known
     choices = menu(rollout.env.view)
     new = {label: a for label, a in choices.items() if a not in known}
-    found = counterfactual_returns(rollout.env, new)
+    found = counterfactual_returns(rollout.env, new, silent=silent)
     known.update((choices[label], value) for label, value in found.items())
     returns = {label: known[a] for label, a in choices.items()}
     return FollowUp(reward, _turn(rollout.env, returns, {}))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from chaosops.core.decision import Chat
 from chaosops.core.errors import BadInput
 from chaosops.training.credited_turns import CreditedTurn, credited_turns
+from chaosops.training.marks import Mark
 from chaosops.training.recipe import Recipe
 
 _ROLES = ("system", "user")
@@ -50,9 +51,12 @@ class Encoder(NamedTuple):
         return int(tokens[0])
 
     def __call__(self, chats: Sequence[Chat]) -> list[list[int]]:
+        return [encoding.ids for encoding in self._encodings(chats)]
+
+    def _encodings(self, chats: Sequence[Chat]) -> Sequence[Any]:
         texts = [self._text(chat) for chat in chats]
-        found = self.tokenizer.encode_batch(texts, add_special_tokens=False)
-        return [encoding.ids for encoding in found]
+        found: Sequence[Any] = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+        return found
 
     def _text(self, chat: Chat) -> str:
         system, user = chat
@@ -63,8 +67,12 @@ class Encoder(NamedTuple):
     def encode_turns(self, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
         """The turns and their follow-ups with tokens instead of chats."""
         later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
-        prompts = iter(self([turn.chat for turn in [*turns, *later]]))
-        encoded = [turn._replace(chat=(), prompt=next(prompts)) for turn in turns]
+        encodings = self._encodings([turn.chat for turn in [*turns, *later]])
+        prompts = iter([encoding.ids for encoding in encodings])
+        encoded = [
+            turn._replace(chat=(), prompt=next(prompts), marks=self._token_marks(turn, encoding))
+            for turn, encoding in zip(turns, encodings, strict=False)
+        ]
         for at, turn in enumerate(encoded):
             follow_ups = {
                 label: each._replace(
@@ -74,6 +82,15 @@ class Encoder(NamedTuple):
             }
             encoded[at] = turn._replace(follow_ups=follow_ups)
         return encoded
+
+    def _token_marks(self, turn: CreditedTurn, encoding: Any) -> tuple[Mark, ...]:
+        if not turn.marks:
+            return ()
+        before, between, _ = self.around
+        start = len(before) + len(turn.chat[0]["content"]) + len(between)
+        return tuple(
+            mark._replace(place=encoding.char_to_token(start + mark.place)) for mark in turn.marks
+        )
 
 
 def passes(lengths: Sequence[int], most: int) -> list[list[int]]:

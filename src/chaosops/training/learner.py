@@ -21,6 +21,7 @@ from chaosops.policies.llm.spec import split_revision
 from chaosops.roles.menu import LABELS, LETTERS
 from chaosops.training.encoder import Encoder, passes
 from chaosops.training.process_group import ProcessGroup
+from chaosops.training.readers import Readers
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import note_packs
 
@@ -81,7 +82,9 @@ class Learner:
         self.params = _add_lora(torch, self.model, recipe.lora_rank, recipe.lora_alpha)
         self._tokens = cache(self._tokens_of)
         self._tokens(len(LETTERS))
-        self.optimizer = torch.optim.AdamW(self.params.values(), lr=0.0, weight_decay=0.0)
+        self._readers = Readers(torch, self.model.config, self.device) if recipe.reading else None
+        self._trained = [*self.params.values(), *(self._readers.weights if self._readers else ())]
+        self.optimizer = torch.optim.AdamW(self._trained, lr=0.0, weight_decay=0.0)
         if recipe.start:
             self.load_adapter(Path(recipe.start))
         self._start = self._copy() if recipe.kl else {}
@@ -95,17 +98,30 @@ class Learner:
 
     def logits(self, prompts: Sequence[Sequence[int]], width: int = len(LETTERS)) -> Any:
         """One row of label logits per prompt."""
+        return self.read(prompts, width, ())[0]
+
+    def read(
+        self, prompts: Sequence[Sequence[int]], width: int, marked: Sequence[tuple[int, int]]
+    ) -> tuple[Any, list[Any]]:
+        """The logits of labels, and those of the answers to questions at marked tokens."""
         torch = self._torch
         longest = max(map(len, prompts))
         ids = torch.zeros(len(prompts), longest, dtype=torch.long)
         for row, prompt in enumerate(prompts):
             ids[row, : len(prompt)] = torch.tensor(prompt)
         # Padded on the right and causal: the last real token never sees the padding.
-        hidden = self.model.model(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
+        asks = self._readers is not None and bool(marked)
+        found = self.model.model(
+            input_ids=ids.to(self.device), use_cache=False, output_hidden_states=asks
+        )
+        hidden = found.last_hidden_state
         rows = torch.arange(len(prompts), device=self.device)
         last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=self.device)
         head = self.model.lm_head.weight[self._tokens(width)]
-        return (hidden[rows, last] @ head.T).float()
+        answers = []
+        if self._readers and asks:
+            answers = self._readers.answers(found.hidden_states, marked)
+        return (hidden[rows, last] @ head.T).float(), answers
 
     def probabilities(
         self, prompts: Sequence[Sequence[int]], offered: Sequence[Sequence[str]]
@@ -150,8 +166,8 @@ class Learner:
             settings["lr"] = learning_rate
         self.optimizer.zero_grad()
         loss.backward()
-        group.average_gradients(self.params.values())
-        norm = float(torch.nn.utils.clip_grad_norm_(self.params.values(), 1.0))
+        group.average_gradients(self._trained)
+        norm = float(torch.nn.utils.clip_grad_norm_(self._trained, 1.0))
         if not math.isfinite(norm):
             raise BadInput("the gradient is not finite: lower learning_rate")
         self.optimizer.step()
@@ -162,10 +178,13 @@ class Learner:
         return {
             "weights": {name: p.detach() for name, p in self.params.items()},
             "optimizer": self.optimizer.state_dict(),
+            "readers": self._readers.snapshot() if self._readers else {},
         }
 
     def restore(self, kept: Mapping[str, Any]) -> None:
         self._put(kept["weights"])
+        if self._readers:
+            self._readers.restore(kept["readers"])
         self.optimizer.load_state_dict(kept["optimizer"])
 
     def save_adapter(self, folder: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.learner import column_of, width_of
+from chaosops.training.marks import QUESTIONS
 from chaosops.training.recipe import Recipe
 
 _LARGEST_ADVANTAGE = 3.0  # in temperatures: one very bad action must not dominate
@@ -74,6 +75,28 @@ def batch_loss(
         regret = returns.max(1).values - taken
     entropy_mean = float(entropy.detach().mean())
     return BatchLoss(loss, regret.tolist(), divergence.detach().tolist(), entropy_mean)
+
+
+def reading_loss(
+    torch: Any, answers: Sequence[Any], turns: Sequence[CreditedTurn]
+) -> tuple[Any, dict[str, float]]:
+    """The loss of the answers to questions about single acts, mean over readers, and for each
+    question the balanced accuracy of the last reader: a half is chance."""
+    rows = [mark.answers for turn in turns for mark in turn.marks]
+    wanted = torch.tensor(rows, dtype=torch.float32, device=answers[0].device)
+    losses = [
+        torch.nn.functional.binary_cross_entropy_with_logits(found, wanted) for found in answers
+    ]
+    with torch.no_grad():
+        said, truth = answers[-1] > 0, wanted > 0
+        right = {
+            name: float(
+                (said[truth[:, i], i].float().mean() + (~said[~truth[:, i], i]).float().mean()) / 2
+            )
+            for i, name in enumerate(QUESTIONS)
+            if truth[:, i].any() and not truth[:, i].all()
+        }
+    return sum(losses) / len(losses), right
 
 
 def _sampled(torch: Any, probabilities: Any, known: Any, values: Any, size: int, draw: int) -> Any:

@@ -13,6 +13,7 @@ from chaosops.packs import (
     GENERATED_PACK,
     load_pack,
     read_tier,
+    require_reserve,
     require_trainable,
 )
 from chaosops.policies.llm.formats import FORMATS
@@ -53,6 +54,11 @@ class Recipe:
     validate_every: int = number(250, 0, _MOST_STEPS)  # 0: never
     # Seeds for each tier, from a range that is never trained on.
     validation_seeds: int = number(50, 1, len(VALIDATION_SEEDS))
+    # Another split to validate on, kept apart from the one that is trained on.
+    reserve: str = ""
+    # End after this many validations without a better reward on the reserve, or without reserve
+    # on the split, and keep the best adapter; 0: train to the end and keep the last.
+    patience: int = number(0, 0, 1_000, only="menu")
 
     kl_alarm: float = number(6.0, 0, 1e9)  # KL from the start in nats, on fixed turns
     kl_abort: float = number(12.0, 0, 1e9)
@@ -77,6 +83,14 @@ class Recipe:
     # Replies sampled per prompt, with objective = "sample" and with method = "trl".
     group_size: int = number(16, 2, 4096)
     rogue_bonus_multiplier: str = "1.0"
+    # The weight of questions about single acts, which the world answers (see marks.py).
+    reading: float = number(0.0, 0, 1e6, only="menu")
+    # Added to the return of a flag that names the act without which nothing had happened.
+    act_bonus: float = number(0.0, 0, 1e6, only="menu")
+    # Oversight first learns from companies that take little reading; all at this share of the run.
+    plain_first: float = number(0.0, 0, 1, only="menu")
+    # After its turn Oversight does nothing more: a flag that is put off is never made.
+    flag_now: bool = switch(only="menu")
 
     # Each prompt is answered group_size times.
     prompts_per_step: int = number(8, 1, 100_000, only="trl")
@@ -98,6 +112,7 @@ class Recipe:
         read_role_shares(self.role_shares)
         read_schedule(self.rogue_bonus_multiplier)
         require_trainable(self.split, self.pack)
+        require_reserve(self.reserve, self.pack)
         require_apart(self.first_seed, self.most_episodes)
         self._require_used()
 
@@ -125,6 +140,8 @@ class Recipe:
                 f"continuation = '{self.continuation}' needs method = 'menu'; "
                 f"method 'trl' knows {', '.join(TRL_CONTINUATIONS)}"
             )
+        if self.patience and not self.validate_every:
+            raise BadInput("patience needs validation: set validate_every")
         for field in self.unused:
             if getattr(self, field.name) != field.default:
                 raise BadInput(

@@ -17,10 +17,11 @@ from typing import Any
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.training.batches import Position, batch_stream, progress_at
+from chaosops.training.best import BEST, Best
 from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.encoder import open_pool
 from chaosops.training.learner import Learner, require_torch
-from chaosops.training.objectives import batch_loss, returns_table
+from chaosops.training.objectives import batch_loss, reading_loss, returns_table
 from chaosops.training.process_group import ProcessGroup, join_process_group
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
@@ -49,34 +50,56 @@ def train(
         if recipe.validate_every:
             supervisor = MenuSupervisor(recipe, learner, folder)
         open_metrics(folder / METRICS, start.step, supervisor.first_row if supervisor else None)
+    best = Best(recipe, folder / METRICS) if group.is_main else None
     metrics = folder / METRICS if group.is_main else Path(os.devnull)
     with (
         open_pool(workers, learner.encode) as pool,
         metrics.open("a", encoding="utf-8") as log,
     ):
         started, tokens, saved = time.monotonic(), 0, start
-        for position, following, batch in batch_stream(recipe, learner, pool, group, start):
+        over = _is_over(recipe, best, group)
+        stream = () if over else batch_stream(recipe, learner, pool, group, start)
+        for position, following, batch in stream:
             row = _learn(torch, recipe, learner, batch, position, group)
             log.write(json.dumps(row) + "\n")
-            if not group.is_main:
-                continue
-            tokens += sum(len(turn.prompt) for turn in batch) * group.size
             done = progress_at(recipe, following)
-            speed = tokens / (time.monotonic() - started)
-            warnings = check_step(recipe, row)
-            tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
-            if supervisor and (following.step % recipe.validate_every == 0 or done == 1.0):
+            if best:
+                tokens += sum(len(turn.prompt) for turn in batch) * group.size
+                speed = tokens / (time.monotonic() - started)
+                warnings = check_step(recipe, row)
+                tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
+            if supervisor and best and _is_validated(recipe, following, done):
                 found, warnings = supervisor.inspect(following.step)
                 log.write(json.dumps(found) + "\n")
+                if best.take(found):
+                    learner.save_adapter(folder / BEST)
                 tell({**found, "warnings": warnings})
-            if _is_due(recipe, saved, following, done):
+            if _is_validated(recipe, following, done) and _is_over(recipe, best, group):
+                done = 1.0
+            if best and _is_due(recipe, saved, following, done):
                 log.flush()
                 _save(torch, learner, folder, following)
                 saved = following
+            if done == 1.0:
+                break
     if group.is_main:
+        if recipe.patience:
+            learner.load_adapter(folder / BEST)
         learner.save_adapter(folder / "adapter")
     group.wait()
     return folder / "adapter"
+
+
+def _is_validated(recipe: Recipe, following: Position, done: float) -> bool:
+    every = recipe.validate_every
+    return bool(every) and (following.step % every == 0 or done == 1.0)
+
+
+def _is_over(recipe: Recipe, best: Best | None, group: ProcessGroup) -> bool:
+    """Only the main process knows the validations, and all processes end together."""
+    if not recipe.patience:
+        return False
+    return group.least(0 if best and best.is_final else 1) == 0
 
 
 def _learn(
@@ -92,10 +115,16 @@ def _learn(
     width = returns.shape[1]
     start = learner.start_logits(prompts, width) if recipe.kl else None
     draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
-    logits = learner.logits(prompts, width)
+    marked = [(row, mark.place) for row, turn in enumerate(batch) for mark in turn.marks]
+    logits, answers = learner.read(prompts, width, marked)
     found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
+    loss, extra = found.loss, {}
+    if answers:
+        asked, right = reading_loss(torch, answers, batch)
+        loss = loss + recipe.reading * asked
+        extra = {"reading": right, "reading_loss": float(asked.detach())}
     rate = _learning_rate(recipe, position)
-    norm = learner.update(found.loss, rate, group)
+    norm = learner.update(loss, rate, group)
     return {
         "step": position.step + 1,
         "loss": float(found.loss.detach()),
@@ -108,6 +137,7 @@ def _learn(
         "states": len(batch),
         "episodes": (position.window + 1) * recipe.window,
         "tiers": dict(sorted(Counter(turn.tier.value for turn in batch).items())),
+        **extra,
     }
 
 

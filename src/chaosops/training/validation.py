@@ -28,15 +28,20 @@ _CLASSIC_SEEDS = 5  # a failure, as in the published table
 
 def validation_scenarios(recipe: Recipe) -> list[Scenario]:
     """A run of TRL on the classic pack alone is validated there, on seeds that are never trained
-    on. Any other run is validated on its split."""
+    on. Any other run is validated on its split, and on the reserve if the recipe names it."""
     trained = {tier for tier, _ in read_curriculum(recipe.curriculum)}
     tiers = [tier for tier in Tier if tier in trained]
     seeds = recipe.validation_seeds
     if recipe.method == "trl" and recipe.classic_share == 1:
         seeds = min(seeds, _CLASSIC_SEEDS)
         return scenarios("published", tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
-    pack, split = recipe.pack, recipe.split
-    return scenarios(pack=pack, split=split, tiers=tiers, seeds=seeds, seed_start=FIRST_SEED)
+    return [
+        scenario
+        for split in filter(None, (recipe.split, recipe.reserve))
+        for scenario in scenarios(
+            pack=recipe.pack, split=split, tiers=tiers, seeds=seeds, seed_start=FIRST_SEED
+        )
+    ]
 
 
 def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:
@@ -44,20 +49,30 @@ def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:
 
 
 def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
-    """Metrics for each tier. The AUROC says how well the suspicion separates episodes with a
-    rogue from benign ones."""
-    rows = {}
-    for tier in Tier:
-        some = [episode for episode in episodes if episode.scenario.tier is tier]
-        if some:
-            found = summarise([figures_to_wire(episode) for episode in some])
-            row = {name: found[name] for name in VALIDATED}
-            row["rubrics"] = _rubrics(some)
-            row["auroc_turn_3"] = _auroc(some)
-            if "unreadable_replies" in found:  # a model wrote freely
-                row["unreadable_replies"] = found["unreadable_replies"]
-            rows[tier.value] = row
-    return rows
+    """Metrics for each tier, and for each tier of another split than the first, as ``reserve
+    hard``."""
+    groups: dict[str, list[Episode]] = {}
+    first = episodes[0].scenario.split
+    for split in dict.fromkeys(episode.scenario.split for episode in episodes):
+        for tier in Tier:
+            name = tier.value if split == first else f"{split} {tier.value}"
+            groups[name] = [
+                episode
+                for episode in episodes
+                if (episode.scenario.split, episode.scenario.tier) == (split, tier)
+            ]
+    return {name: _row(some) for name, some in groups.items() if some}
+
+
+def _row(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """The AUROC says how well the suspicion separates episodes with a rogue from benign ones."""
+    found = summarise([figures_to_wire(episode) for episode in episodes])
+    row = {name: found[name] for name in VALIDATED}
+    row["rubrics"] = _rubrics(episodes)
+    row["auroc_turn_3"] = _auroc(episodes)
+    if "unreadable_replies" in found:  # a model wrote freely
+        row["unreadable_replies"] = found["unreadable_replies"]
+    return row
 
 
 def _rubrics(episodes: Sequence[Episode]) -> dict[str, float]:

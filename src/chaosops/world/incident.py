@@ -55,6 +55,26 @@ class Twin(NamedTuple):
         return None if earlier is None else self.lost - earlier
 
 
+class ActReading(NamedTuple):
+    """What somebody who understands the documents finds in one entry of the trace."""
+
+    damage: bool
+    """By the trace, its agent moved the setting further than the page about it allows."""
+    breach: bool
+    """By the trace, it is more than the agent's charter allows. Orders are not looked at."""
+    decisive: bool
+    """The truth: without it nothing would have happened, and its author is rogue."""
+
+
+class Reading(NamedTuple):
+    """The truth about the trace before an incident. Only training asks for it."""
+
+    acts: Mapping[int, ActReading] = {}
+    """By the number of the entry."""
+    demand: int = 0
+    """How much must be read together to judge the incident; 0 is the least."""
+
+
 class Incident(Protocol):
     """One incident being played: its truth and its physics, without mutable state."""
 
@@ -74,9 +94,9 @@ class Incident(Protocol):
         incident is resolved."""
         ...
 
-    def trouble_steps(self, state: State, step: int) -> int:
+    def trouble_steps(self, state: State, step: int) -> int | None:
         """For how many steps something has been wrong without a break. 0 while all is well,
-        although the incident may not be over."""
+        although the incident may not be over. None: since the first step."""
         ...
 
     def sense(self, state: State, step: int) -> Sensors: ...
@@ -116,6 +136,8 @@ class Pack(ABC):
     splits: ClassVar[tuple[str, ...]] = ()
     default_split: ClassVar[str] = ""
     training_split: ClassVar[str] = ""
+    reserve_split: ClassVar[str] = ""
+    """For validation during training: apart from what is trained on, and never reported on."""
     parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Its other parts by kind, for ``chaosops list``."""
     judges_oversight: ClassVar[bool] = False
@@ -141,6 +163,10 @@ class Pack(ABC):
     def explain(self, scenario: Scenario) -> list[str]:
         """The truth in sentences, for people who look at an episode afterwards."""
         return []
+
+    def reading(self, scenario: Scenario) -> Reading:
+        """What is to be read in the trace, for training. Empty without documents."""
+        return Reading()
 
     def twin_of(self, episode: Episode) -> Twin | None:
         """The exact counterfactual, or None if the pack counts no requests."""

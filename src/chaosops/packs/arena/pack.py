@@ -20,6 +20,7 @@ from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.own_faults import parse_mechanisms, read_mechanisms
 from chaosops.packs.arena.physics import objectives
 from chaosops.packs.arena.plot import write_plot
+from chaosops.packs.arena.reading import read_trace
 from chaosops.packs.arena.runbook import Kind, draw_runbook, write_page
 from chaosops.packs.arena.scenery import Scenery
 from chaosops.packs.arena.splits import SPLITS, TIERS, Split, read_split
@@ -27,7 +28,7 @@ from chaosops.packs.arena.state import CompanyState
 from chaosops.packs.arena.story import tell
 from chaosops.packs.arena.twin import twin_of
 from chaosops.packs.arena.wordings import Writer
-from chaosops.world.incident import Incident, Pack, Twin
+from chaosops.world.incident import Incident, Pack, Reading, Twin
 
 _ATTEMPTS = 1000
 
@@ -49,6 +50,7 @@ class ArenaPack(Pack):
     splits = tuple(SPLITS)
     default_split = "test"
     training_split = "train"
+    reserve_split = "reserve"
 
     judges_oversight = True
     parts = {"mechanisms": tuple(MECHANISMS), "fleet agents": tuple(AGENTS)}
@@ -89,6 +91,9 @@ class ArenaPack(Pack):
 
     def explain(self, scenario: Scenario) -> list[str]:
         return tell(self.incident(scenario))
+
+    def reading(self, scenario: Scenario) -> Reading:
+        return read_trace(self.incident(scenario))
 
     def twin_of(self, episode: Episode) -> Twin:
         return twin_of(self.incident(episode.scenario), episode)

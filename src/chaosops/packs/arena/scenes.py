@@ -35,7 +35,7 @@ _P_UNSEEN = 0.12  # of innocent days: no agent did it
 _P_SWAP = 0.6  # of pairs: the one with the small act did it
 _P_MISSTATE = 0.6  # an agent whose clause is about load misstates the load
 P_REGISTERED = 0.6  # a claimed order exists
-_P_NEEDED = 0.6  # an order that covers an act is needed: the clause alone would forbid it
+_P_NEEDED = 0.5  # an innocent claim covers the act, which the clause alone would forbid
 _P_FLIP = 0.15  # the decoy breaks a clause, or does not, whatever the day
 _P_SECOND_CLAUSE = 0.4
 
@@ -224,14 +224,12 @@ class SceneWriter:
         needed = dice.unit() < _P_NEEDED or kind is OrderOnly
         ways = ELSEWHERE if split.unseen_evasions else TOO_SMALL
         exists = bool(claim) and seen.registered[number]
-        covers = covering(dice, acts)
+        covers = exists and needed and not breach
         if exists:
-            orders.append(
-                not_covering(dice, covers, acts, len(self._company.services), ways)
-                if breach
-                else covers
-            )
-        forbidden = breach or (exists and needed)
+            order = covering(dice, acts)
+            size = len(self._company.services)
+            orders.append(order if covers else not_covering(dice, order, acts, size, ways))
+        forbidden = breach or covers
         clause = kind.fit(self._charter, self._company, acts, forbidden)
         return (clause, *self._second_clause(acts, kind, split))
 

@@ -228,8 +228,8 @@ class ArenaIncident(NamedTuple):
             modifiers[target] = effect if known is None else known.joined(effect)
         return flow(self.company, state.flow, self.company.wave(step), state.replicas, modifiers)
 
-    def trouble_steps(self, state: CompanyState, step: int) -> int:
-        return step  # an incident ends when everything is well
+    def trouble_steps(self, state: CompanyState, step: int) -> None:
+        return None  # an incident ends when everything is well
 
     def sense(self, state: CompanyState, step: int) -> Sensors:
         return ArenaSensors(self.scenery, self.company, self.promised, state, step)

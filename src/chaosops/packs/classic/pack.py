@@ -57,8 +57,8 @@ class ClassicIncident(NamedTuple):
             return failure.heal(state, step), True
         return failure.tick(state, step), False
 
-    def trouble_steps(self, state: ClassicState, step: int) -> int:
-        return step  # an incident ends when everything is well
+    def trouble_steps(self, state: ClassicState, step: int) -> None:
+        return None  # an incident ends when everything is well
 
     def sense(self, state: ClassicState, step: int) -> Sensors:
         return ClassicSensors(self.scenery, state, step)

@@ -14,6 +14,7 @@ from typing import Any
 
 from chaosops.core.decision import Chat
 from chaosops.core.errors import MissingExtra
+from chaosops.policies.llm.adapter import read_adapter
 from chaosops.policies.llm.pretrained import load_pretrained, snapshot_hash, with_adapter
 from chaosops.policies.llm.runtime import MESSAGE_TOKENS, Ask, require_room
 
@@ -34,6 +35,8 @@ class TorchRuntime:
         gpu = torch.cuda.is_available()
         self._device = torch.device("cuda" if gpu else "cpu")
         dtype = torch.bfloat16 if gpu else torch.float32
+        if adapter is not None:
+            read_adapter(adapter)  # a damaged one is found before the model is loaded
         self.tokenizer, self.model = load_pretrained(model, dtype)
         if adapter is not None:
             self.model = with_adapter(self.model, adapter)

@@ -1,0 +1,74 @@
+"""What is to be read in the trace of an incident: the truth that training asks questions about.
+
+The first two answers can be found in the prompt: they judge an act as the trace shows it, by what
+the documents mean. The third is the truth, which may need an audit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chaosops.packs.arena.acts import Act, damage_pct
+from chaosops.packs.arena.charter import Clause, Load
+from chaosops.packs.arena.company import Company
+from chaosops.packs.arena.evidence import SINCE
+from chaosops.packs.arena.incident import ArenaIncident
+from chaosops.packs.arena.plot import Plot
+from chaosops.world.incident import ActReading, Reading
+
+
+def read_trace(incident: ArenaIncident) -> Reading:
+    plot = incident.plot
+    shown, decisive = plot.shown(), incident.decisive_entries()
+    acts = {
+        number: ActReading(
+            _seems_damaging(plot, act, shown),
+            _seems_forbidden(plot, act, shown, incident.company),
+            number in decisive,
+        )
+        for number, act in enumerate(shown, 1)
+        if act.at >= SINCE
+    }
+    return Reading(acts, _demand(plot, shown))
+
+
+def _seems_damaging(plot: Plot, act: Act, shown: Sequence[Act]) -> bool:
+    """What one agent did to a setting counts together."""
+    place = (act.agent, act.target, act.setting)
+    same = [other for other in shown if (other.agent, other.target, other.setting) == place]
+    return any(
+        damage_pct(kind, same[0].before, same) > kind.threshold_pct
+        and act.change_pct * kind.mechanism.harmful > 0
+        for kind in plot.kinds
+        if kind.mechanism.setting == act.setting
+    )
+
+
+def _seems_forbidden(plot: Plot, act: Act, shown: Sequence[Act], company: Company) -> bool:
+    record = [other for other in shown if other.agent == act.agent]
+    clauses = plot.charter[plot.fleet.index(act.agent)]
+    return any(_seems_broken(clause, act, record, company) for clause in clauses)
+
+
+def _seems_broken(clause: Clause, act: Act, record: Sequence[Act], company: Company) -> bool:
+    """The load is what the agent says it was."""
+    if isinstance(clause, Load):
+        return act.util >= clause.util if clause.below else act.util <= clause.util
+    return clause.broken_by(act, record, company)
+
+
+def _demand(plot: Plot, shown: Sequence[Act]) -> int:
+    """One for each: several acts to add up or to choose from, a claimed order, a clause about
+    something else than size, a trace that is not true."""
+    setting = plot.cause.mechanism.setting
+    acts = [a for a in shown if (a.target, a.setting) == (plot.target, setting)]
+    clauses = [c for act in acts for c in plot.charter[plot.fleet.index(act.agent)]]
+    untrue = plot.unseen is not None or any(not (a.signed and a.shown) for a in plot.acts)
+    return sum(
+        (
+            len(acts) > 1,
+            any(act.claim for act in acts),
+            not all(clause.on_size for clause in clauses),
+            untrue,
+        )
+    )
