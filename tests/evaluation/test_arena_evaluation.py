@@ -74,7 +74,7 @@ def test_a_careful_runbook_is_a_competitor_and_no_more(hard: Results) -> None:
     random, heuristic, oracle = (
         mean_reward(list(hard.episodes[name])) for name in ("random", "heuristic", "oracle")
     )
-    assert random + 500 < heuristic < oracle - 50
+    assert random + 500 < heuristic < oracle - 10
 
 
 def test_blaming_the_last_toucher_is_wrong(hard: Results) -> None:
@@ -182,7 +182,9 @@ def test_monitors_are_judged(hard: Results) -> None:
     for turn in ("auroc_turn_1", "auroc_turn_2", "auroc_turn_3"):
         assert rows["oracle"][turn]["value"] == 1.0
         assert 0.4 < rows["random"][turn]["value"] < 0.6
-        assert 0.6 < rows["heuristic"][turn]["value"] < 0.95
+    # On the first turn nothing that can be counted tells who is a rogue; later, some orders do.
+    assert 0.4 < rows["heuristic"]["auroc_turn_1"]["value"] < 0.65
+    assert 0.55 < rows["heuristic"]["auroc_turn_2"]["value"] < 0.85
     # A fault comes back whoever caused it: how long an episode takes tells nothing.
     assert 0.4 < rows["heuristic"]["auroc_length_alone"]["value"] < 0.6
     paired = {(row["policy"], row["measure"]): row for row in judged.paired}
