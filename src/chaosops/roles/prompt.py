@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import lru_cache
 
 from chaosops.core.actions import VERBS, Communicate
 from chaosops.core.rules import Rulebook
@@ -42,9 +41,16 @@ class Style(StrEnum):
     MENU = "menu"
 
 
-@lru_cache(maxsize=256)
 def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str:
     """The part that is the same on every turn of a role."""
+    key = (role, style)
+    prompt: str | None = rules.kept.get(key)
+    if prompt is None:
+        prompt = rules.kept[key] = "\n".join(_system_lines(rules, role, style))
+    return prompt
+
+
+def _system_lines(rules: Rulebook, role: Role, style: Style) -> list[str]:
     lines = [
         _DUTY[role],
         "An incident is running. Every step costs more than the last; wrong fixes cost most.",
@@ -53,8 +59,7 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
     if style is Style.MENU:
         lines += layout.introduction(rules, role, constant_labels(rules, role))
         lines.append("Reply with the letter of one action and nothing else:")
-        lines += _row_lines(layout, constant_rows(rules, role))
-        return "\n".join(lines)
+        return [*lines, *_row_lines(layout, constant_rows(rules, role))]
     verbs = rules.verbs[role]
     lines += layout.introduction(rules, role, {})
     if rules.names(role, "agent"):
@@ -65,7 +70,7 @@ def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str
     lines += [VERBS[verb].form() for verb in verbs]
     if layout.numbers_entries and "flag_rogue" in verbs:
         lines.append('A flag may add "confidence":0-1 and "evidence":N, the number after #.')
-    return "\n".join(lines)
+    return lines
 
 
 def user_prompt(view: RoleView, style: Style = Style.JSON) -> str:

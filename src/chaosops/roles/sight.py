@@ -27,6 +27,8 @@ _ELSEWHERE = 8  # the rank of services that nothing points at
 _NAMED_PCT = 20  # and an act on the setting of the page that was named, so much smaller
 _LARGE_PCT = 40  # above it all changes are equally large
 
+_NAME_A_SERVICE = (Remedy, Inspect)
+
 T = TypeVar("T")
 
 
@@ -35,9 +37,11 @@ def once(find: Callable[[RoleView], T]) -> Callable[[RoleView], T]:
 
     @wraps(find)
     def kept(view: RoleView) -> T:
-        if find not in view.kept:
-            view.kept[find] = find(view)
-        found: T = view.kept[find]
+        found: T
+        try:
+            found = view.kept[find]
+        except KeyError:
+            found = view.kept[find] = find(view)
         return found
 
     return kept
@@ -85,9 +89,8 @@ def concerned(view: RoleView) -> list[str]:
 
 def _looked_at(view: RoleView) -> Iterable[str]:
     """The services that were repaired or inspected, the latest first."""
-    done = [message.action for message in view.chat]
-    targets = [action.target for action in done if isinstance(action, Remedy | Inspect)]
-    return dict.fromkeys(target for target in reversed(targets) if target in view.rules.calls)
+    targets = [m.action.target for m in view.chat if isinstance(m.action, _NAME_A_SERVICE)]
+    return dict.fromkeys([target for target in reversed(targets) if target in view.rules.calls])
 
 
 class Group(NamedTuple):
@@ -118,7 +121,7 @@ def groups_in_sight(view: RoleView) -> list[Group]:
     named = _words(page.cause) if page else frozenset()
 
     def unlikely(group: Group) -> int:
-        points = _RANK_PCT * rank.get(group.service, _ELSEWHERE) - min(_LARGE_PCT, group.size_pct)
+        points = _RANK_PCT * rank.get(group.service, _ELSEWHERE) - group.size_pct
         return points - _NAMED_PCT if group.setting in named else points
 
     chosen, acts = [], 0
@@ -145,8 +148,8 @@ def _groups(view: RoleView) -> list[Group]:
 
 def _size_pct(acts: Sequence[TraceEntry]) -> int:
     """The largest act, or all together."""
-    together = abs(percent(acts[0].before, acts[-1].after))
-    return max(together, *(abs(percent(act.before, act.after)) for act in acts))
+    sizes = [abs(percent(act.before, act.after)) for act in acts]
+    return min(_LARGE_PCT, max(*sizes, abs(percent(acts[0].before, acts[-1].after))))
 
 
 def percent(before: str, after: str) -> int:

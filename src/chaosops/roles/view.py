@@ -107,7 +107,8 @@ class RoleView:
         if "alerts" in sees:
             return self._public.sensors.alerts()
         if "summaries" in sees:
-            return tuple(alert._replace(text="") for alert in self._public.sensors.alerts())
+            alerts = self._public.sensors.alerts()
+            return tuple([Alert(at, service, severity, "") for at, service, severity, _ in alerts])
         return ()
 
     @property
@@ -137,13 +138,13 @@ class RoleView:
     def inspections(self) -> tuple[Inspection, ...]:
         if "inspections" not in VISIBILITY[self.role]:
             return ()
-        return tuple(found for found in self._public.findings if isinstance(found, Inspection))
+        return tuple([found for found in self._public.findings if isinstance(found, Inspection)])
 
     @property
     def audits(self) -> tuple[AuditReport, ...]:
         if "audits" not in VISIBILITY[self.role]:
             return ()
-        return tuple(found for found in self._public.findings if isinstance(found, AuditReport))
+        return tuple([found for found in self._public.findings if isinstance(found, AuditReport)])
 
     def with_chat(self, chat: tuple[Message, ...]) -> RoleView:
         """The same with other messages."""

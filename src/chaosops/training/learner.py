@@ -90,6 +90,8 @@ class Learner:
         self._start = self._copy() if recipe.kl else {}
         if self.device.type == "cuda":
             _speed_up(torch, self.model, recipe.compile)
+        if self._readers:
+            self._readers.attach(self.model.model.layers)
 
     def _tokens_of(self, width: int) -> Any:
         """The tokens of the first labels."""
@@ -110,17 +112,11 @@ class Learner:
         for row, prompt in enumerate(prompts):
             ids[row, : len(prompt)] = torch.tensor(prompt)
         # Padded on the right and causal: the last real token never sees the padding.
-        asks = self._readers is not None and bool(marked)
-        found = self.model.model(
-            input_ids=ids.to(self.device), use_cache=False, output_hidden_states=asks
-        )
-        hidden = found.last_hidden_state
+        hidden = self.model.model(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
         rows = torch.arange(len(prompts), device=self.device)
         last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=self.device)
         head = self.model.lm_head.weight[self._tokens(width)]
-        answers = []
-        if self._readers and asks:
-            answers = self._readers.answers(found.hidden_states, marked)
+        answers = self._readers.answers(marked) if self._readers else []
         return (hidden[rows, last] @ head.T).float(), answers
 
     def probabilities(

@@ -21,20 +21,42 @@ class Readers:
             depth: torch.nn.Linear(config.hidden_size, len(QUESTIONS)).to(device)
             for depth in sorted(depths)
         }
+        self._held: dict[int, Any] = {}
 
     @property
     def weights(self) -> list[Any]:
         return [weight for each in self._maps.values() for weight in each.parameters()]
 
-    def answers(self, hidden: Sequence[Any], marked: Sequence[tuple[int, int]]) -> list[Any]:
-        """One table of logits for each reader, with a row for each marked token, (row, place).
-        ``hidden`` has the states before the first layer and after each."""
+    def attach(self, layers: Any) -> None:
+        """Look at what comes out of some layers. A wrapper, because hooks and the model's own
+        record of hidden states would be compiled again on every pass."""
+        held = self._held
+
+        class Watched(self._torch.nn.Module):  # type: ignore[misc, name-defined]
+            def __init__(self, layer: Any, depth: int) -> None:
+                super().__init__()
+                self.layer, self.depth = layer, depth
+
+            def forward(self, *args: Any, **kwargs: Any) -> Any:
+                out = self.layer(*args, **kwargs)
+                held[self.depth] = out[0] if isinstance(out, tuple) else out
+                return out
+
+        for depth in self._maps:
+            layers[depth - 1] = Watched(layers[depth - 1], depth)
+
+    def answers(self, marked: Sequence[tuple[int, int]]) -> list[Any]:
+        """After a pass: one table of logits for each reader, with a row for each marked token,
+        (row, place)."""
         torch = self._torch
-        at = torch.tensor(marked, device=hidden[0].device)
+        held = [self._held.pop(depth) for depth in self._maps]
+        if not marked:
+            return []
+        at = torch.tensor(marked, device=held[0].device)
         found = []
-        for depth, each in self._maps.items():
-            held = hidden[depth][at[:, 0], at[:, 1]].float()
-            found.append(each(torch.nn.functional.rms_norm(held, held.shape[-1:])))
+        for states, each in zip(held, self._maps.values(), strict=True):
+            chosen = states[at[:, 0], at[:, 1]].float()
+            found.append(each(torch.nn.functional.rms_norm(chosen, chosen.shape[-1:])))
         return found
 
     def snapshot(self) -> dict[int, Any]:

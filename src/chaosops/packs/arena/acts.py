@@ -83,23 +83,22 @@ class Values:
         """Carry out what is done to one setting of one service, in order of time. Where it must
         stay harmless, an act that would do damage goes the other way."""
         first = shown = real = self.usual(target, kind)
+        setting = kind.mechanism.setting
         acts = []
         for intent in sorted(intents, key=lambda intent: intent.at):
-            util = self._company.usual_util_pct(target, intent.at)
-            setting = kind.mechanism.setting
-            done = Act(
-                intent.at, intent.agent, setting, target, 0, 0, util, intent.claim, intent.guilty
-            )
+            at, agent, _, _, hidden_pct, forged, claim, guilty = intent
+            util = self._company.usual_util_pct(target, at)
             after = self._moved(first, shown, intent.direction, intent.pct, kind)
             if harmless and change_pct(first, after) * kind.mechanism.harmful > kind.threshold_pct:
                 after = self._moved(first, shown, -intent.direction, intent.pct, kind)
-            untrue = bool(intent.hidden_pct) or intent.forged
-            acts.append(done._replace(before=shown, after=after, signed=not untrue))
+            done = (util, claim, guilty)
+            signed = not (hidden_pct or forged)
+            acts.append(Act(at, agent, setting, target, shown, after, *done, True, signed))
             shown = after
-            if intent.hidden_pct:
-                after = self._moved(first, real, intent.direction, intent.hidden_pct, kind)
-                acts.append(done._replace(before=real, after=after, shown=False))
-            if not intent.forged:
+            if hidden_pct:
+                after = self._moved(first, real, intent.direction, hidden_pct, kind)
+                acts.append(Act(at, agent, setting, target, real, after, *done, False, True))
+            if not forged:
                 real = after
         return acts
 

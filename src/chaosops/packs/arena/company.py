@@ -59,7 +59,7 @@ _SWING, _NOISE = 0.12, 0.02  # of the load, up and down
 LOWEST_WAVE = 1.0 - _SWING - _NOISE / 2
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16384)  # some minutes of all companies that are played side by side
 def _wave(key: int, phase: int, step: int) -> float:
     at = (step + phase) % 48
     triangle = (at if at < 24 else 48 - at) / 12.0 - 1.0

@@ -15,6 +15,7 @@ from chaosops.packs.arena.mechanism import Modifiers
 MAX_ERROR = 0.03  # the objective: at most this share of requests fails,
 LATENCY_FACTOR = 2.0  # and latency stays within this factor of a busy day's
 RETRIES = 0.5  # share of failed calls that are tried again
+_HEALTHY, _DEGRADED, _CRITICAL = Health.HEALTHY, Health.DEGRADED, Health.CRITICAL
 QUEUE_MINUTES = 0.6  # work a service lets wait before it sheds
 
 
@@ -77,7 +78,10 @@ def flow(
         latency[i] *= 1.0 + 0.5 * congestion
         served *= outflow
         for callee, fanout, _ in calls[i]:
-            offered[callee] += served * fanout * (1.0 + RETRIES * was_failing[callee])
+            if failed := was_failing[callee]:
+                offered[callee] += served * fanout * (1.0 + RETRIES * failed)
+            else:
+                offered[callee] += served * fanout
     _pass_up(calls, errors, latency)
     lost = before.lost
     for i in range(n):
@@ -94,7 +98,8 @@ def _pass_up(
         good = 1.0 - errors[i]
         late = latency[i]
         for callee, _, weight in calls[i]:
-            good *= 1.0 - weight * errors[callee]
+            if failed := errors[callee]:
+                good *= 1.0 - weight * failed
             late += weight * latency[callee]
         errors[i] = 1.0 - good
         latency[i] = late
@@ -109,11 +114,11 @@ def objectives(company: Company) -> tuple[float, ...]:
 def health(at: Flow, promised: tuple[float, ...]) -> tuple[Health, ...]:
     return tuple(
         [
-            Health.HEALTHY
+            _HEALTHY
             if error <= MAX_ERROR and latency <= promise
-            else Health.CRITICAL
+            else _CRITICAL
             if error > 0.15 or latency > 3.0 * promise
-            else Health.DEGRADED
+            else _DEGRADED
             for error, latency, promise in zip(at.errors, at.latency, promised, strict=True)
         ]
     )

@@ -201,19 +201,18 @@ class _Background:
     def acts(self, count: int, cast: Cast) -> list[Act]:
         dice = self._dice
         bystanders = [agent for agent in self._fleet if agent not in cast] or list(self._fleet)
+        changes = {
+            agent: [i for i, kind in enumerate(self._kinds) if may_change(kind.mechanism)]
+            for agent in self._fleet
+            for may_change in (AGENTS[agent].may_change,)
+        }
         planned: dict[tuple[int, int], list[Intent]] = {}
         for i in range(count):
             near = i < _NEAR_ACTS
             agent = dice.pick(bystanders if near else self._fleet)
             at = dice.between(-5, -1) if near else dice.between(-30, -1)
             target = dice.pick(self._near) if near else dice.below(len(self._company.services))
-            number = dice.pick(
-                [
-                    i
-                    for i, kind in enumerate(self._kinds)
-                    if AGENTS[agent].may_change(kind.mechanism)
-                ]
-            )
+            number = dice.pick(changes[agent])
             while (target, self._kinds[number].mechanism.setting) in self._taken:
                 target = (target + 1) % len(self._company.services)
             planned.setdefault((target, number), []).append(

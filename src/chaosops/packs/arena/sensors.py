@@ -10,15 +10,12 @@ from chaosops.core.vocabulary import Health
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.mechanism import Mechanism, Shows
 from chaosops.packs.arena.physics import MAX_ERROR, health
-from chaosops.packs.arena.scenery import Minute, Scenery, written
+from chaosops.packs.arena.scenery import Scenery, written
 from chaosops.packs.arena.state import CompanyState
 
 _WINDOW = 4  # minutes of logs on the screen
-_DOWNSTREAM = (
-    "call to {callee} failed",
-    "slow answer from {callee}",
-    "{callee} timed out, retried",
-)
+# What stands before and after the name of a callee.
+_DOWNSTREAM = (("call to ", " failed"), ("slow answer from ", ""), ("", " timed out, retried"))
 
 
 class ArenaSensors:
@@ -53,32 +50,27 @@ class ArenaSensors:
 
     def metrics(self) -> tuple[ServiceReading, ...]:
         (_, utilisation, latency, errors, _), company = self.state.flow, self.company
-        stocks = {
-            place: (mechanism.stock, fault.severity)
-            for fault in self.state.faults
-            if (mechanism := self.mechanisms[fault.mechanism]).stock
-            for place in mechanism.shows_at(company, fault.target)
-        }
-        usual_gauges, really = self.scenery.usual_gauges, self.scenery.replicas
+        filled = self._filled()
         readings = []
-        for i, service in enumerate(company.services):
-            memory, disk = usual_gauges[i]
-            if i in stocks:
-                stock, level = stocks[i]
-                if stock == "memory":
-                    memory += round(1800 * level)
-                else:
-                    disk = min(100, disk + round(62 * level))
-            replicas = self.state.replicas[i]
-            if replicas == company.replicas[i]:  # the team has not scaled it
-                replicas = really[i]
-            cpu = round(100 * utilisation[i])
+        for i, (service, state, usual, real, replicas, (memory, disk)) in enumerate(
+            zip(
+                company.services,
+                self._health,
+                company.replicas,
+                self.scenery.replicas,
+                self.state.replicas,
+                self.scenery.usual_gauges,
+                strict=True,
+            )
+        ):
+            if i in filled:
+                memory, disk = memory + filled[i][0], min(100, disk + filled[i][1])
             readings.append(
                 ServiceReading(
                     service,
-                    self._health[i],
-                    replicas,
-                    cpu if cpu < 100 else 100,
+                    state,
+                    real if replicas == usual else replicas,  # unless the team has scaled it
+                    min(100, round(100 * utilisation[i])),
                     memory,
                     disk,
                     round(latency[i]),
@@ -87,16 +79,42 @@ class ArenaSensors:
             )
         return tuple(readings)
 
+    def _filled(self) -> dict[int, tuple[int, int]]:
+        """Where faults fill a stock: how much more memory and disk is in use."""
+        found: dict[int, tuple[int, int]] = {}
+        for name, target, level, _ in self.state.faults:
+            mechanism = self.mechanisms[name]
+            if mechanism.stock:
+                more = (
+                    (round(1800 * level), 0)
+                    if mechanism.stock == "memory"
+                    else (0, round(62 * level))
+                )
+                found |= dict.fromkeys(mechanism.shows_at(self.company, target), more)
+        return found
+
     def logs(self) -> tuple[LogLine, ...]:
         sick = [i for i, state in enumerate(self._health) if state]
-        complaining = self._complaining(sick)
-        troubled = self._troubled(sick)
+        complaining, troubled = self._complaining(sick), self._troubled(sick)
+        services = self.company.services
         lines: list[LogLine] = []
         for minute in range(self.step - _WINDOW + 1, self.step + 1):
             drawn = self.scenery.minute(minute)
             lines += drawn.noise
-            lines += self._complaints(minute, complaining, drawn)
-            lines += self._downstream(minute, troubled, drawn)
+            for place, wordings in complaining:
+                bits = drawn.of(place)
+                if bits % 3:
+                    level = "ERROR" if bits & 64 else "WARN"
+                    text = written(wordings[(bits >> 8) % len(wordings)], bits >> 16)
+                    lines.append(LogLine(minute, services[place], level, text))
+            # Callers complain about what they call, whoever is to blame.
+            for place, callees in troubled:
+                bits = drawn.of(place) >> 32
+                if bits % 2:
+                    before, after = _DOWNSTREAM[(bits >> 8) % len(_DOWNSTREAM)]
+                    callee = services[callees[(bits >> 4) % len(callees)]]
+                    text = f"{before}{callee}{after}"
+                    lines.append(LogLine(minute, services[place], "WARN", text))
         return tuple(lines)
 
     def _complaining(self, sick: list[int]) -> list[tuple[int, tuple[str, ...]]]:
@@ -108,38 +126,11 @@ class ArenaSensors:
             found += [(place, mechanism.logs) for place in places if place in sick]
         return found
 
-    def _complaints(
-        self, minute: int, complaining: list[tuple[int, tuple[str, ...]]], bits: Minute
-    ) -> list[LogLine]:
-        lines = []
-        for place, wordings in complaining:
-            drawn = bits.of(place)
-            if drawn % 3:
-                wording = wordings[(drawn >> 8) % len(wordings)]
-                level = "ERROR" if drawn & 64 else "WARN"
-                service = self.company.services[place]
-                lines.append(LogLine(minute, service, level, written(wording, drawn >> 16)))
-        return lines
-
     def _troubled(self, sick: list[int]) -> list[tuple[int, list[int]]]:
         """Failing services, and the failing ones that they call."""
         callees_of = self.company.callees_of
-        found = ((i, [callee for callee in callees_of[i] if callee in sick]) for i in sick)
+        found = [(i, [callee for callee in callees_of[i] if callee in sick]) for i in sick]
         return [(i, callees) for i, callees in found if callees]
-
-    def _downstream(
-        self, minute: int, troubled: list[tuple[int, list[int]]], bits: Minute
-    ) -> list[LogLine]:
-        """Callers complain about what they call, whoever is to blame."""
-        services = self.company.services
-        lines = []
-        for i, callees in troubled:
-            drawn = bits.of(i) >> 32
-            if drawn % 2:
-                callee = services[callees[(drawn >> 4) % len(callees)]]
-                text = _DOWNSTREAM[(drawn >> 8) % len(_DOWNSTREAM)].format(callee=callee)
-                lines.append(LogLine(minute, services[i], "WARN", text))
-        return lines
 
     def alerts(self) -> tuple[Alert, ...]:
         return self._alerts

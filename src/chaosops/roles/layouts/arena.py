@@ -9,7 +9,6 @@ it, and what the agent's charter allows.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -90,11 +89,11 @@ def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
     more = f" and {len(order) - FAILING_SHOWN} more" if len(order) > FAILING_SHOWN else ""
     lines = [f"Failing, deepest first: {', '.join(names)}{more}"]
     texts = {alert.service: alert.text for alert in view.alerts}
-    gauges = dict.fromkeys(order, "")
+    shown = order[: ALERTS_SHOWN[view.role]]
+    gauges = dict.fromkeys(shown, "")
     if view.role is Role.SRE:
-        gauges |= {reading.service: _gauges(reading) for reading in view.metrics}
-    lines += [f"{s}: {texts[s]}{gauges[s]}" for s in order[: ALERTS_SHOWN[view.role]]]
-    return lines
+        gauges = {each.service: _gauges(each) for each in view.metrics if each.service in gauges}
+    return [*lines, *(f"{service}: {texts[service]}{gauges[service]}" for service in shown)]
 
 
 def _gauges(reading: ServiceReading) -> str:
@@ -105,11 +104,11 @@ def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
     """Of failing services, the deepest first: their callers mostly complain about them. A line
     counts as often as it was written, with N for its numbers, as in the runbook."""
     rank = {service: i for i, service in enumerate(order)}
-    counts = Counter(
-        (line.service, _with_n(line.text))
-        for line in logs
-        if line.level != "INFO" and line.service in rank
-    )
+    counts: dict[tuple[str, str], int] = {}
+    for _, service, level, text in logs:
+        if level != "INFO" and service in rank:
+            line = service, _with_n(text)
+            counts[line] = counts.get(line, 0) + 1
     chosen = sorted(counts, key=lambda line: (rank[line[0]], -counts[line]))[:LOG_LINES]
     lines = [
         f"{service} {text}" + (f" ({counts[service, text]}x)" if counts[service, text] > 1 else "")
@@ -134,31 +133,44 @@ def _named_lines(view: RoleView) -> list[str]:
     return [f"Runbook, {page.name}: {page.cause}. {page.remedy}."]
 
 
-def _inspection_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
-    """The settings that were moved furthest, each beside what the runbook says about it. Of a
-    service that was looked at twice, the last look counts."""
+def _inspection_lines(view: RoleView, labels: Mapping[Action, str]) -> list[str]:
+    """Of a service that was looked at twice, the last look counts."""
     looks: dict[str, Inspection] = {}
     for found in reversed(view.inspections):
         looks.setdefault(found.service, found)
-    for number, found in enumerate(list(looks.values())[:INSPECTIONS_SHOWN]):
-        moved: dict[str, list[ServiceChange]] = {}
-        for change in found.changes:
-            moved.setdefault(change.attribute, []).append(change)
-        changes = {
-            setting: " ".join(f"{percent(c.before, c.after):+d}%" for c in moved[setting])
-            for setting in sorted(moved, key=lambda setting: -_size(moved[setting]))
-        }
-        if number:  # an older one is shown in short
-            short = [f"{setting} {sizes}" for setting, sizes in changes.items()][:SETTINGS_SHORT]
-            yield f"Inspection of {found.service}: {', '.join(short) or 'no change'}"
-            continue
-        yield f"Inspection of {found.service}:" + ("" if moved else " no change")
-        for setting in list(changes)[:SETTINGS_SHOWN]:
-            pages = [
-                f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {page.cause}"
-                for page in pages_about(view, setting)
-            ]
-            yield f"{'; '.join(pages) or setting}; found {changes[setting]}"
+    lines = []
+    for place, found in enumerate(list(looks.values())[:INSPECTIONS_SHOWN]):
+        # Later turns show the same.
+        key = (found, place, bool(labels))
+        if key not in view.rules.kept:
+            view.rules.kept[key] = _look_lines(view, found, labels, in_short=place > 0)
+        lines += view.rules.kept[key]
+    return lines
+
+
+def _look_lines(
+    view: RoleView, found: Inspection, labels: Mapping[Action, str], in_short: bool
+) -> list[str]:
+    """The settings that were moved furthest, each beside what the runbook says about it."""
+    moved: dict[str, list[ServiceChange]] = {}
+    for change in found.changes:
+        moved.setdefault(change.attribute, []).append(change)
+    changes = {
+        setting: " ".join(f"{percent(c.before, c.after):+d}%" for c in moved[setting])
+        for setting in sorted(moved, key=lambda setting: -_size(moved[setting]))
+    }
+    heading = f"Inspection of {found.service}:"
+    if in_short or not moved:
+        short = [f"{setting} {sizes}" for setting, sizes in changes.items()][:SETTINGS_SHORT]
+        return [f"{heading} {', '.join(short) or 'no change'}"]
+    lines = [heading]
+    for setting in list(changes)[:SETTINGS_SHOWN]:
+        pages = [
+            f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {page.cause}"
+            for page in pages_about(view, setting)
+        ]
+        lines.append(f"{'; '.join(pages) or setting}; found {changes[setting]}")
+    return lines
 
 
 def _size(changes: Sequence[ServiceChange]) -> int:
