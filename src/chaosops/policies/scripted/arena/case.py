@@ -116,6 +116,8 @@ def build_case(view: RoleView, judge: Judge) -> Case | None:
 
 def _suspects(damage: Damage, files: Files) -> list[_Suspect]:
     real = {entry: act for entry in damage.entries if (act := files.real(entry)) is not None}
+    if any(act != shown(entry) for entry, act in real.items()):  # it hides what it did
+        real = {entry: act for entry, act in real.items() if files.is_checked(entry)}
     done = damage.decisive(list(real.values()))
     decisive = [_Suspect(entry, act, 1.0) for entry, act in real.items() if act in done]
     others = [_Suspect(entry, None, 1.0) for entry, act in real.items() if act not in done]
