@@ -62,7 +62,7 @@ def test_it_runs_from_top_to_bottom(
     assert "trained: it was" in said["arena"]
     assert "ROGUE CAUGHT" in said["arena"]
     for name in ("random", "heuristic", "oracle", "trained"):
-        assert re.search(rf"\| {name} +\| hard +\| +1 \|", said["evaluation"])
+        assert re.search(rf"\| {name} +\| easy +\| +1 \|", said["evaluation"])
     assert "chaosops eval --pack arena1 --split test" in said["evaluation"]
     assert "update 2: loss " in said["training"]
     assert "image/png" in said["curve"]

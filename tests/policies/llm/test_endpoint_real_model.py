@@ -15,6 +15,7 @@ import pytest
 
 from chaosops.core.actions import FlagRogue, Unreadable
 from chaosops.core.episode import Episode
+from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
@@ -61,14 +62,14 @@ def url() -> Iterator[str]:
             process.kill()
 
 
-def played(url: str, options: str, limit: int) -> tuple[EndpointPolicy, Episode]:
+def played(url: str, options: str, scenario: Scenario) -> tuple[EndpointPolicy, Episode]:
     policy = EndpointPolicy(read_spec(f"openai:smollm2@{url}/v1{options}"))
-    scenario = make_scenario("db_deadlock", tier="easy", seed=1, limit=limit)
     return policy, play(scenario, Team.of(policy))
 
 
 def test_an_episode_in_json(url: str) -> None:
-    policy, episode = played(url, "+price=0.15/0.60", limit=len(Role))
+    scenario = make_scenario("db_deadlock", tier="easy", seed=1, limit=len(Role))
+    policy, episode = played(url, "+price=0.15/0.60", scenario)
     assert {turn.role for turn in episode.turns} == set(Role)
     rules = Env(episode.scenario).world.public.rules
     schemas = {role: action_schema(rules, role)["required"] for role in Role}
@@ -90,7 +91,8 @@ def test_an_episode_in_json(url: str) -> None:
 def test_an_episode_by_menu(url: str) -> None:
     """Nothing holds the model to a label, and a small one seldom writes one: what counts here
     is that its second try saw the first, and that the server's logprobs were understood."""
-    policy, episode = played(url, "+format=menu", limit=2)
+    scenario = make_scenario(split="train", tier="easy", seed=1, limit=2)
+    policy, episode = played(url, "+format=menu", scenario)
     assert [turn.role for turn in episode.turns] == [Role.SRE, Role.OVERSIGHT]
     for turn in episode.turns:
         exchange = turn.decision.exchange
