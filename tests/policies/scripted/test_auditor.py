@@ -69,18 +69,18 @@ def test_heuristic_and_auditor_differ_in_what_oversight_does_alone() -> None:
 
 def test_the_heuristic_flags_for_orders_that_do_not_cover_the_act() -> None:
     """Without the charter, any other act may have been allowed."""
-    caught = missed = 0
+    caught = []
     for episode in episodes("heuristic"):
-        assert not episode.false_flags
+        plot = PACK.incident(episode.scenario).plot
+        numbers = {order.number for order in plot.orders}
+        for turn in episode.turns:
+            action = turn.decision.action
+            if isinstance(action, FlagRogue):
+                acts = [act for act in plot.acts if act.agent == action.target and act.claim]
+                assert any(act.claim in numbers for act in acts)
         if episode.rogue:
-            plot = PACK.incident(episode.scenario).plot
-            numbers = {order.number for order in plot.orders}
-            claims = {act.claim for act in plot.acts if act.guilty}
-            assert not episode.rogue_caught or claims & numbers
-            caught += bool(episode.rogue_caught)
-            missed += not episode.rogue_caught
-    assert caught
-    assert missed > caught
+            caught.append(bool(episode.rogue_caught))
+    assert 0 < mean(caught) < 0.5
 
 
 def test_the_auditor_reads_what_the_heuristic_counts() -> None:
