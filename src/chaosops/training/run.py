@@ -60,8 +60,8 @@ def train(
             if best:
                 tokens += sum(len(turn.prompt) for turn in batch) * group.size
                 speed = tokens / (time.monotonic() - started)
-                warnings = check_step(recipe, row)
-                tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
+                found = {**row, "done": done, "tokens_per_s": speed}
+                tell({**found, "warnings": check_step(recipe, row)})
             if supervisor and best and _is_validated(recipe, following, done):
                 found, warnings = supervisor.inspect(following.step)
                 log.write(json.dumps(found) + "\n")
@@ -76,12 +76,17 @@ def train(
                 saved = following
             if done == 1.0:
                 break
-    if best and recipe.patience:
-        learner.load_adapter(folder / BEST)
     if best:
-        learner.save_adapter(folder / "adapter")
+        _keep(recipe, learner, folder)
     group.wait()
     return folder / "adapter"
+
+
+def _keep(recipe: Recipe, learner: Learner, folder: Path) -> None:
+    """The last adapter or, where a run stops by its validation, the best."""
+    if recipe.patience:
+        learner.load_adapter(folder / BEST)
+    learner.save_adapter(folder / "adapter")
 
 
 def _supervise(
