@@ -76,7 +76,7 @@ class Checkout:
 
     def python(self, code: str) -> str:
         """What a program prints that imports the copy."""
-        return _python(self.root / "src", code)
+        return run_python(self.root / "src", code)
 
     def chaosops(self, *words: str) -> str:
         """What a command prints that runs from the copy."""
@@ -90,7 +90,7 @@ def fingerprint(checkout: Checkout, arena: bool = True) -> str:
 @cache
 def fingerprint_here(arena: bool = True) -> str:
     """The same of the project's own sources."""
-    return _python(ROOT / "src", _fingerprint_code(arena))
+    return run_python(ROOT / "src", _fingerprint_code(arena))
 
 
 def _fingerprint_code(arena: bool) -> str:
@@ -101,7 +101,7 @@ def _fingerprint_code(arena: bool) -> str:
     return _FINGERPRINT.format(shipped=json.dumps(shipped))
 
 
-def _python(source: Path, code: str) -> str:
+def run_python(source: Path, code: str) -> str:
     return _run(source, ["-c", code])
 
 
