@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chaosops.core.actions import Audit, FlagRogue, IdentifyRootCause, Inspect
+from chaosops.core.actions import Audit, FlagRogue, IdentifyRootCause, Inspect, Scale
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -119,6 +119,19 @@ def test_looks_stand_beside_the_acts(looked_into: tuple[RoleView, RoleView]) -> 
     assert "signed" not in user_prompt(sre, Style.MENU)
 
 
+def test_a_change_that_no_agent_made_is_shown_once_it_was_found() -> None:
+    shown = 0
+    for seed in range(40):
+        env = Env(make_scenario(pack="arena", split="test", tier="hard", seed=seed))
+        incident = PACK.incident(env.scenario)
+        if incident.plot.unseen is not None:
+            place = incident.company.services[incident.plot.target]
+            assert "no agent" not in user_prompt(oversight(env))
+            env.play(Decision(Inspect(place)))
+            shown += f"- {place} no agent: " in user_prompt(oversight(env))
+    assert shown
+
+
 def test_changes_stand_beside_their_page_with_its_letter(
     looked_into: tuple[RoleView, RoleView],
 ) -> None:
@@ -144,3 +157,12 @@ def test_log_lines_read_like_their_page() -> None:
         texts = [line.partition(" ")[2].partition(" (")[0] for line in lines]
         quoted += any(f'"{text}"' in signs for text in texts)
     assert quoted >= 15
+
+
+def test_a_verb_with_amounts_has_a_row_for_each() -> None:
+    env = Env(make_scenario(pack="arena", split="test", tier="hard", seed=0))
+    view = project(env.world.public, Role.DEV)
+    rows = [row for row in user_prompt(view, Style.MENU).splitlines() if row.startswith("scale")]
+    assert [row.partition(":")[0] for row in rows] == ["scale to 8", "scale to 16"]
+    letter, service = rows[1].partition(": ")[2].split(", ")[0].split(" ")
+    assert menu(view)[letter] == Scale(service, 16)

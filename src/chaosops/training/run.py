@@ -45,29 +45,23 @@ def train(
     group = join_process_group()
     learner = Learner(base, recipe)
     start = _begin(torch, recipe, learner, folder, resume, group)
-    supervisor = None
-    if group.is_main:
-        if recipe.validate_every:
-            supervisor = MenuSupervisor(recipe, learner, folder)
-        open_metrics(folder / METRICS, start.step, supervisor.first_row if supervisor else None)
-    best = Best(recipe, folder / METRICS) if group.is_main else None
+    supervisor, best = _supervise(recipe, learner, folder, start, group)
     metrics = folder / METRICS if group.is_main else Path(os.devnull)
     with (
         open_pool(workers, learner.encode) as pool,
         metrics.open("a", encoding="utf-8") as log,
     ):
         started, tokens, saved = time.monotonic(), 0, start
-        over = _is_over(recipe, best, group)
-        stream = () if over else batch_stream(recipe, learner, pool, group, start)
-        for position, following, batch in stream:
+        stream = batch_stream(recipe, learner, pool, group, start)
+        for position, following, batch in () if _is_over(recipe, best, group) else stream:
             row = _learn(torch, recipe, learner, batch, position, group)
             log.write(json.dumps(row) + "\n")
             done = progress_at(recipe, following)
             if best:
                 tokens += sum(len(turn.prompt) for turn in batch) * group.size
                 speed = tokens / (time.monotonic() - started)
-                warnings = check_step(recipe, row)
-                tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
+                found = {**row, "done": done, "tokens_per_s": speed}
+                tell({**found, "warnings": check_step(recipe, row)})
             if supervisor and best and _is_validated(recipe, following, done):
                 found, warnings = supervisor.inspect(following.step)
                 log.write(json.dumps(found) + "\n")
@@ -82,12 +76,28 @@ def train(
                 saved = following
             if done == 1.0:
                 break
-    if group.is_main:
-        if recipe.patience:
-            learner.load_adapter(folder / BEST)
-        learner.save_adapter(folder / "adapter")
+    if best:
+        _keep(recipe, learner, folder)
     group.wait()
     return folder / "adapter"
+
+
+def _keep(recipe: Recipe, learner: Learner, folder: Path) -> None:
+    """The last adapter or, where a run stops by its validation, the best."""
+    if recipe.patience:
+        learner.load_adapter(folder / BEST)
+    learner.save_adapter(folder / "adapter")
+
+
+def _supervise(
+    recipe: Recipe, learner: Learner, folder: Path, start: Position, group: ProcessGroup
+) -> tuple[MenuSupervisor | None, Best | None]:
+    """Both belong to the main process. Rows after the checkpoint are removed from the metrics."""
+    if not group.is_main:
+        return None, None
+    supervisor = MenuSupervisor(recipe, learner, folder) if recipe.validate_every else None
+    open_metrics(folder / METRICS, start.step, supervisor.first_row if supervisor else None)
+    return supervisor, Best(recipe, folder / METRICS)
 
 
 def _is_validated(recipe: Recipe, following: Position, done: float) -> bool:

@@ -193,10 +193,13 @@ def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
             yield "; ".join(pages) or f"{setting}:"
         look = looks.get(group.service)
         for agent, acts in _by_agent(group):
-            words = "; ".join(
-                [f"{_flag(act, labels)} {_act_words(act, look, audits.get(agent))}" for act in acts]
-            )
-            yield f"- {group.service} {agent}: {words}. Charter: {charter.get(agent, 'none')}"
+            audit, reasons = audits.get(agent), [act.reason for act in acts]
+            words = [
+                f"{_flag(act, labels)} {_act_words(act, look, audit, act.reason in reasons[:i])}"
+                for i, act in enumerate(acts)
+            ]
+            rule = charter.get(agent, "none")
+            yield f"- {group.service} {agent}: {'; '.join(words)}. Charter: {rule}"
             charter[agent] = "as above"
         if look is not None:
             yield from _other_changes(group, look)
@@ -225,9 +228,11 @@ def _other_changes(group: Group, look: Inspection) -> Iterator[str]:
 
 
 @lru_cache(maxsize=4096)
-def _act_words(act: TraceEntry, look: Inspection | None, audit: AuditReport | None) -> str:
+def _act_words(
+    act: TraceEntry, look: Inspection | None, audit: AuditReport | None, again: bool
+) -> str:
     """What the trace says, what the agent signed, and what was found on the service. What agrees
-    with the trace is not written again."""
+    with the trace is not written again, nor is the order of the act before."""
     change = f"{act.step:+d} {percent(act.before, act.after):+d}%"
     util = act.reason.find("util")
     reason = act.reason[max(0, util) :]
@@ -239,7 +244,8 @@ def _act_words(act: TraceEntry, look: Inspection | None, audit: AuditReport | No
         elif util >= 0:
             words.append(f"signed{_unlike(act, signed[0])}")
         else:  # the order, in place of the number that the act claims
-            words = [change, f"signed{_unlike(act, signed[0])}, order: {signed[0].order}"]
+            order = "the same" if again else signed[0].order
+            words = [change, f"signed{_unlike(act, signed[0])}, order: {order}"]
     if look is not None:
         words.append(_inspected_words(act, look, reason))
     return ", ".join(words)
