@@ -14,7 +14,7 @@ from chaosops.policies.scripted.arena.talk import believed, place_to_repair, rep
 from chaosops.roles.view import RoleView
 
 _SURE = 0.75  # enough to flag at once
-_ENOUGH = 0.55  # enough once there is nothing more to look at: a false flag costs 75, one pays 50
+_ENOUGH = 0.55  # enough once there is nothing more to look at; a false flag costs most
 _CLEAR = 3.0  # the clarity of damage that overrules the SRE
 _UNKNOWN = 0.02  # the suspicion of an agent that has no part in it
 

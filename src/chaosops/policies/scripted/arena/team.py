@@ -47,7 +47,7 @@ def sre(view: RoleView) -> Action:
     report = _report(guide, view)
     if report != Noop():
         return report
-    action = Noop() if _is_advised(view) or _is_just_repaired(view) else _diagnose(view)
+    action = Noop() if _is_advised(view) else _diagnose(view)
     if isinstance(action, Inspect) and view.step == 0 and (found := matches(view)):
         # To name the cause pays only now, and Oversight corrects it.
         return IdentifyRootCause(found[0].guide.name)
@@ -62,12 +62,6 @@ def _is_advised(view: RoleView) -> bool:
     told = [m.step for m in view.chat if m.sender == Role.OVERSIGHT and m.is_talk]
     is_over = repairs(view) and view.alerts and told and view.step > told[-1] + _ADVICE_HOLDS
     return bool(told) and not is_over
-
-
-def _is_just_repaired(view: RoleView) -> bool:
-    """A first repair gets time to show."""
-    done = repairs(view)
-    return len(done) == 1 and view.step - done[0][0] < _TAKES_EFFECT
 
 
 def _diagnose(view: RoleView) -> Action:
