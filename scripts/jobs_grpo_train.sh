@@ -13,7 +13,7 @@
 #   GRPO_CURRICULUM        such as easy:1,hard:2            --set curriculum=
 #   GRPO_ROGUE_MULTIPLIER  such as 2.0 or 2.0->1.0          --rogue-bonus-multiplier
 #   GRPO_START             an adapter on the hub to go on from, OWNER/NAME
-#   GRPO_EVAL_SEEDS        afterwards, evaluate on this many seeds a tier of the arena's test split
+#   GRPO_EVAL_SEEDS        afterwards, evaluate on this many seeds a tier of split test
 #   GRPO_PUSH_TO_HUB       1: publish the run as HUB_REPO_ID, with HF_TOKEN
 #   CHAOSOPS_SOURCE        what to install where chaosops is missing: git+https://..., the address
 #                          of an archive, or chaosops==VERSION
@@ -149,7 +149,9 @@ chaosops train "$recipe" --out "$out" ${settings[@]+"${settings[@]}"}
 
 results=()
 if [ -n "${GRPO_EVAL_SEEDS:-}" ]; then
-    chaosops eval --pack arena --split test --seeds "$GRPO_EVAL_SEEDS" --out "$out/arena_test" \
+    # An adapter plays the pack that it was trained on.
+    pack=$(sed -n 's/^pack = "\(.*\)"$/\1/p' "$out/recipe.toml" || true)
+    chaosops eval --pack "${pack:-arena}" --split test --seeds "$GRPO_EVAL_SEEDS" --out "$out/arena_test" \
         --policies "$base+adapter=$out/adapter+format=$format+runtime=transformers,heuristic,oracle"
     results=(--results "$out/arena_test")
 fi

@@ -33,7 +33,7 @@ from chaosops.rollout import Rollout, load_team
 from chaosops.terminal.screen import Room, draw
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
-SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 42
+SCENARIO, TIER, SEED = "autoscaler_cost_cut", "hard", 101  # random flags an innocent agent
 COLUMNS, ROWS = 150, 37  # the least width for two teams side by side
 STILL_COLUMNS = 100  # one team: a page shows pictures small
 LONGEST_PAUSE_S = 2.5  # nobody wants to watch a model being loaded

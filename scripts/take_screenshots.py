@@ -21,7 +21,7 @@ from chaosops.packs import make_scenario
 from chaosops.web.routes import Settings
 
 ASSETS = Path(__file__).parents[1] / "docs/assets"
-INCIDENT = {"pack": "classic", "scenario": "autoscaler_cost_cut", "tier": "hard", "seed": "42"}
+INCIDENT = {"pack": "classic", "scenario": "autoscaler_cost_cut", "tier": "hard", "seed": "101"}
 TEAMS = {"left": "random", "right": "trained"}
 FLAG_STEP = 2  # on this seed both teams flag somebody here
 WIDTH, HEIGHT = 1280, 720  # down to the curve of the rewards
