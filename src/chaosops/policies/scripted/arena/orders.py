@@ -11,6 +11,9 @@ _ORDERS = patterns(
     "{author} lets {agent} move {setting} on {service} up to {pct}% until {until}",
     "{agent} may change {setting} of {service} by {pct}%, valid to {until}, signed {author}",
     "for {agent}: {setting}, {service}, {pct}% at most, until {until} ({author})",
+    "{agent}: up to {pct}% on {setting} of {service}, ends at {until}, by {author}",
+    "by {author} for {agent}: change {setting} on {service} by {pct}% at most until {until}",
+    "{author}: {service}, {setting}, {agent}, at most {pct}%, no later than {until}",
 )
 
 

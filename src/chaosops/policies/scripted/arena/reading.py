@@ -101,21 +101,44 @@ _SIGNS = patterns(
     'logs "{first}", "{second}"; {gauge}',
     'shows {gauge} and logs "{first}" or "{second}"',
     '"{first}" or "{second}" in the logs, {gauge}',
+    'look for "{first}", "{second}" and {gauge}',
+    '{gauge}, logs say "{first}" or "{second}"',
+    'symptoms: {gauge}; "{first}"; "{second}"',
 )
 _CAUSES = {
     -1: patterns(
         "{setting} lowered by more than {pct}% on {where}",
         "sets in when {where} has {setting} cut by over {pct}%",
         "{where}: {setting} down more than {pct}%",
+        "{where} with {setting} reduced by more than {pct}%",
+        "a cut of {setting} by over {pct}% on {where}",
+        "triggered by {setting} falling more than {pct}% on {where}",
     ),
     1: patterns(
         "{setting} raised by more than {pct}% on {where}",
         "sets in when {where} has {setting} lifted by over {pct}%",
         "{where}: {setting} up more than {pct}%",
+        "{where} with {setting} increased by more than {pct}%",
+        "a rise of {setting} by over {pct}% on {where}",
+        "triggered by {setting} rising more than {pct}% on {where}",
     ),
 }
-_CURES = patterns("{verb} {where}", "remedy: {verb} on {where}", "cured by {verb}, on {where}")
-_ESCALATIONS = ("escalate, no repair helps", "remedy: escalate", "cured by escalate, nothing else")
+_CURES = patterns(
+    "{verb} {where}",
+    "remedy: {verb} on {where}",
+    "cured by {verb}, on {where}",
+    "do {verb} on {where}",
+    "fix: {verb}, {where}",
+    "{verb} helps, on {where}",
+)
+_ESCALATIONS = (
+    "escalate, no repair helps",
+    "remedy: escalate",
+    "cured by escalate, nothing else",
+    "fix: escalate",
+    "nothing but escalate helps",
+    "do escalate at once",
+)
 _GAUGES = (
     "memory fills",
     "disk fills",
