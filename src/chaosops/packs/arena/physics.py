@@ -80,11 +80,17 @@ def flow(
             else:
                 offered[callee] += served * fanout
     _pass_up(calls, errors, latency)
-    lost = before.lost
-    for i in range(n):
-        if external[i]:
-            lost += external[i] * wave * errors[i]
+    lost = before.lost + _failed(external, wave, errors)
     return Flow(tuple(backlog), tuple(utilisation), tuple(latency), tuple(errors), lost)
+
+
+def _failed(external: tuple[float, ...], wave: float, errors: list[float]) -> float:
+    """Requests from outside that failed in a minute."""
+    failed = 0.0
+    for load, error in zip(external, errors, strict=True):
+        if load:
+            failed += load * wave * error
+    return failed
 
 
 def _pass_up(
