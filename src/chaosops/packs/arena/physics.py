@@ -47,9 +47,7 @@ def flow(
     n = len(calls)
     offered = [load * wave for load in external]
     was_failing, waiting = before.errors, before.backlog
-    backlog = [0.0] * n
-    utilisation = [0.0] * n
-    errors = [0.0] * n
+    backlog, utilisation, errors = [0.0] * n, [0.0] * n, [0.0] * n
     latency = list(company.base_latency)
     for i in range(n):  # callers first: what they serve becomes load below
         load = offered[i]
@@ -62,8 +60,7 @@ def flow(
             errors[i] = own_errors
             latency[i] *= slower
         wanted = load + waiting[i]
-        busy = load / capacity
-        utilisation[i] = busy
+        utilisation[i] = busy = load / capacity
         served = wanted
         if wanted > capacity:
             served = capacity
