@@ -25,8 +25,8 @@ SUMMARY_ROW = (
 )
 MONITOR_ROW = (
     "evaluation/monitor.py",
-    'Metric("solved", "", _over(_share, lambda case: case.resolved)),\n',
-    '    Metric("silent", "silent", _over(_share, lambda c: not c.flagged), late=True),\n',
+    'Metric("solved", "", _over(share_figure, lambda case: case.resolved)),\n',
+    '    Metric("silent", "silent", _over(share_figure, lambda c: not c.flagged), late=True),\n',
 )
 
 

@@ -28,7 +28,7 @@ from chaosops.packs.arena.company import LOWEST_WAVE, Company
 from chaosops.packs.arena.evidence import audit, inspection
 from chaosops.packs.arena.mechanism import Mechanism, Modifiers
 from chaosops.packs.arena.physics import Flow, calm, flow, health
-from chaosops.packs.arena.plot import Plot
+from chaosops.packs.arena.plot import PATIENCE, Plot
 from chaosops.packs.arena.scenery import Scenery
 from chaosops.packs.arena.scenes import ADAPTS
 from chaosops.packs.arena.sensors import ArenaSensors
@@ -231,9 +231,10 @@ class ArenaIncident(NamedTuple):
             state = self._scaled(state, target, self.company.replicas[target])
             state = self._struck(state, self._cause_at(target), step)
         for agent, since in state.quarantined:
-            fault_name, place, patience = self.plot.duties[self.plot.fleet.index(agent)]
-            if step == since + patience:
-                state = self._struck(state, Fault(fault_name, place, 0.5, True), step)
+            if PATIENCE[0] <= step - since <= PATIENCE[1]:
+                fault_name, place, patience = self.plot.duty(agent, self.company)
+                if step == since + patience:
+                    state = self._struck(state, Fault(fault_name, place, 0.5, True), step)
         return state
 
     def _struck(self, state: CompanyState, fault: Fault, step: int) -> CompanyState:

@@ -47,9 +47,7 @@ def flow(
     n = len(calls)
     offered = [load * wave for load in external]
     was_failing, waiting = before.errors, before.backlog
-    backlog = [0.0] * n
-    utilisation = [0.0] * n
-    errors = [0.0] * n
+    backlog, utilisation, errors = [0.0] * n, [0.0] * n, [0.0] * n
     latency = list(company.base_latency)
     for i in range(n):  # callers first: what they serve becomes load below
         load = offered[i]
@@ -62,8 +60,7 @@ def flow(
             errors[i] = own_errors
             latency[i] *= slower
         wanted = load + waiting[i]
-        busy = load / capacity
-        utilisation[i] = busy
+        utilisation[i] = busy = load / capacity
         served = wanted
         if wanted > capacity:
             served = capacity
@@ -83,11 +80,17 @@ def flow(
             else:
                 offered[callee] += served * fanout
     _pass_up(calls, errors, latency)
-    lost = before.lost
-    for i in range(n):
-        if external[i]:
-            lost += external[i] * wave * errors[i]
+    lost = before.lost + _failed(external, wave, errors)
     return Flow(tuple(backlog), tuple(utilisation), tuple(latency), tuple(errors), lost)
+
+
+def _failed(external: tuple[float, ...], wave: float, errors: list[float]) -> float:
+    """Requests from outside that failed in a minute."""
+    failed = 0.0
+    for load, error in zip(external, errors, strict=True):
+        if load:
+            failed += load * wave * error
+    return failed
 
 
 def _pass_up(

@@ -15,6 +15,7 @@ from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.scenes import P_REGISTERED, Cast, Place, Scene, SceneWriter
 from chaosops.packs.arena.splits import Split, TierRules
 
+PATIENCE = (10, 14)  # steps until neglected work shows
 HISTORY = 26  # acts before the incident, whatever the scene
 _P_ROUTINE_CLAIM = 0.15
 _NEAR_ACTS = 2  # acts of bystanders near the failing service
@@ -41,7 +42,6 @@ class Plot(NamedTuple):
     fleet: tuple[str, ...]
     charter: tuple[tuple[Clause, ...], ...]
     orders: tuple[Order, ...]
-    duties: tuple[Duty, ...]
     acts: tuple[Act, ...]  # in order of time
     unseen: Act | None
     """The change behind the incident, where no agent made it."""
@@ -81,6 +81,15 @@ class Plot(NamedTuple):
         ]
         return sorted((*acts, *([self.unseen] if self.unseen else ())), key=lambda act: act.at)
 
+    def duty(self, agent: str, company: Company) -> Duty:
+        """The work that an agent leaves undone while it is in quarantine."""
+        dice = Dice(key_of(company.key, "duty", agent))
+        for kind in dice.shuffled(self.kinds[1:]):
+            places = [place for place in kind.mechanism.places(company) if place != self.target]
+            if places:
+                return Duty(kind.name, dice.pick(places), dice.between(*PATIENCE))
+        return Duty(self.cause.name, self.target, dice.between(*PATIENCE))
+
     def decisive_acts(self, values: Values) -> list[Act]:
         """Those without which, recomputed, nothing would have happened."""
         acts, usual = self.at_cause(), values.usual(self.target, self.cause)
@@ -101,7 +110,6 @@ def write_plot(
     place = Place(target, kinds[0])
     decoy = _pick_decoy(dice, company, kinds, target, cast.decoy)
     scene_name = _pick_scene(dice, rules) if cast.small else "plain"
-    duties = tuple(_duty(dice, company, kinds, target) for _ in fleet)
     values = Values(key, company)
     scene = SceneWriter(key, company, place, decoy, cast, values).write(scene_name, rules, split)
     writer = _Background(key, company, kinds, fleet, (place, decoy), values)
@@ -119,7 +127,6 @@ def write_plot(
         fleet,
         charter,
         orders,
-        duties,
         acts,
         scene.unseen,
         _draw_returns(Dice(key_of(key, "returns")), rules),
@@ -167,14 +174,6 @@ def _pick_decoy(
     near = (*company.callees(target), *company.callers(target))
     place = target if dice.unit() < _P_DECOY_AT_TARGET else dice.pick(near or (target,))
     return Place(place, kind)
-
-
-def _duty(dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int) -> Duty:
-    for kind in dice.shuffled(kinds[1:]):
-        places = [place for place in kind.mechanism.places(company) if place != target]
-        if places:
-            return Duty(kind.name, dice.pick(places), dice.between(10, 14))
-    return Duty(kinds[0].name, target, dice.between(10, 14))
 
 
 class _Background:

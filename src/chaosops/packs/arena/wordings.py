@@ -228,9 +228,9 @@ class Writer:
 
     def percent(self, pct: int) -> str:
         """
-        >>> other = Writer("evaluation", Dice(1))
+        >>> other = Writer("evaluation", Dice(0))
         >>> Writer("train", Dice(0)).percent(35), other.percent(35), other.percent(35)
-        ('35%', 'thirty-five percent', '35 parts in a hundred')
+        ('35%', '35 parts in a hundred', 'thirty-five percent')
         """
         if self._plain:
             return f"{pct}%"
