@@ -40,8 +40,8 @@ _DOES = {
     ),
     Role.MANAGER: (
         "You decide. Some pages of the runbook say that the incident has to be escalated: that "
-        "is your part. A fault may come back after its repair: declare it resolved when nothing has "
-        "failed for five steps."
+        "is your part. A fault may come back after its repair: declare it resolved when nothing "
+        "has failed for five steps."
     ),
 }
 
