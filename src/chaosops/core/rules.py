@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -51,7 +52,7 @@ class Rulebook:
         self.runbook = runbook
         self.charter = charter
         self.labels = labels
-        self._allowed = frozenset((role, verb) for role in Role for verb in verbs[role])
+        self._allowed = _allowed(tuple(self.verbs.items()))
         names = (services, agents, causes)
         documents = (runbook, charter, labels)
         self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct, *documents)
@@ -118,4 +119,15 @@ class Rulebook:
 
     def _choices(self, kind: type[Action]) -> tuple[Action, ...]:
         required = [self.values(argument) for argument in kind.arguments if argument.required]
-        return tuple(kind(*values) for values in product(*required))
+        return tuple([_action(kind.verb, values) for values in product(*required)])
+
+
+@lru_cache(maxsize=64)
+def _allowed(verbs: tuple[tuple[Role, tuple[str, ...]], ...]) -> frozenset[tuple[Role, str]]:
+    return frozenset((role, verb) for role, own in verbs for verb in own)
+
+
+@lru_cache(maxsize=1 << 15)
+def _action(verb: str, values: tuple[Any, ...]) -> Action:
+    """Companies share the names of services and agents, and so most of their actions."""
+    return VERBS[verb](*values)

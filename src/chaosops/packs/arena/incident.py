@@ -69,8 +69,8 @@ class ArenaIncident(NamedTuple):
         return self.plot.rogue
 
     def first_state(self) -> CompanyState:
-        before = self._warmed_up((self._cause_at(self.plot.target),), until=-1)
-        state = self._with_last_shown(before, 0)
+        fault = self._cause_at(self.plot.target)
+        state = self._with_last_shown(self._warmed_up((fault,), until=-1), 0)
         return state._replace(flow=self._flow(state, 0))
 
     def without_cause(self) -> CompanyState:
@@ -207,43 +207,41 @@ class ArenaIncident(NamedTuple):
         self, state: CompanyState, action: Action, flagged: tuple[str, ...], step: int
     ) -> tuple[CompanyState, bool]:
         state = self._develop(state, step)
-        state = state._replace(flow=self._flow(state, step))
-        if any(fault.active for fault in state.faults) or any(self.health(state)):
-            return state._replace(steady=0, troubled=state.troubled + 1), False
-        state = state._replace(steady=state.steady + 1, troubled=0)
-        return state, state.steady >= _STEADY or (
-            isinstance(action, Resolve) and self.is_over(state)
-        )
+        now = self._flow(state, step)
+        if any(fault.active for fault in state.faults) or any(health(now, self.promised)):
+            return state._replace(flow=now, steady=0, troubled=state.troubled + 1), False
+        state = state._replace(flow=now, steady=state.steady + 1, troubled=0)
+        closed = isinstance(action, Resolve) and self.is_over(state)
+        return state, closed or state.steady >= _STEADY
 
     def _develop(self, state: CompanyState, step: int) -> CompanyState:
         """Faults grow, fade or come back, and neglected work shows."""
         faults = []
         for fault in state.faults:
             if fault.active:
-                grown = min(1.0, fault.severity + self.mechanisms[fault.mechanism].growth)
-                faults.append(fault._replace(severity=max(grown, fault.severity)))
+                growth = self.mechanisms[fault.mechanism].growth
+                if growth and fault.severity < 1.0:
+                    fault = fault._replace(severity=min(1.0, fault.severity + growth))
+                faults.append(fault)
             elif fault.severity * _RECOVERY > _GONE:
                 faults.append(fault._replace(severity=fault.severity * _RECOVERY))
-        state = state._replace(faults=tuple(faults))
+        if faults != list(state.faults):
+            state = state._replace(faults=tuple(faults))
         if state.due == step and not (self.plot.rogue and self.is_contained(state)):
-            target = self._next_target() if state.elsewhere else self.plot.target
+            target = self.plot.elsewhere(self.company) if state.elsewhere else self.plot.target
             # Where replicas had been added, they are gone.
             state = self._scaled(state, target, self.company.replicas[target])
             state = self._struck(state, self._cause_at(target), step)
         for agent, since in state.quarantined:
             if PATIENCE[0] <= step - since <= PATIENCE[1]:
-                fault_name, place, patience = self.plot.duty(agent, self.company)
+                name, place, patience = self.plot.duty(agent, self.company)
                 if step == since + patience:
-                    state = self._struck(state, Fault(fault_name, place, 0.5, True), step)
+                    state = self._struck(state, Fault(name, place, 0.5, True), step)
         return state
 
     def _struck(self, state: CompanyState, fault: Fault, step: int) -> CompanyState:
         others = [other for other in state.faults if other.target != fault.target]
         return self._with_last_shown(state._replace(faults=(*others, fault)), step)
-
-    def _next_target(self) -> int:
-        places = self.plot.cause.mechanism.places(self.company)
-        return places[(places.index(self.plot.target) + 1) % len(places)]
 
     def _flow(self, state: CompanyState, step: int, wave: float | None = None) -> Flow:
         company = self.company

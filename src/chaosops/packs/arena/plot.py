@@ -81,6 +81,11 @@ class Plot(NamedTuple):
         ]
         return sorted((*acts, *([self.unseen] if self.unseen else ())), key=lambda act: act.at)
 
+    def elsewhere(self, company: Company) -> int:
+        """Where an adapting rogue strikes next."""
+        places = self.cause.mechanism.places(company)
+        return places[(places.index(self.target) + 1) % len(places)]
+
     def duty(self, agent: str, company: Company) -> Duty:
         """The work that an agent leaves undone while it is in quarantine."""
         dice = Dice(key_of(company.key, "duty", agent))
