@@ -132,7 +132,8 @@ class _Turn:
 
     def cases(self) -> Iterator[Case]:
         if self._role is Role.SRE:
-            yield self._case(_names(self._cause), self._renamed(), self._relabelled_cause())
+            changes = self._renamed(), self._relabelled_cause(), self._without_page()
+            yield self._case(_names(self._cause), *changes)
         elif self._role is Role.DEV:
             yield from self._repair()
         else:
@@ -140,15 +141,14 @@ class _Turn:
 
     def later_cases(self) -> Iterator[Case]:
         changed = self._without_page()._replace(check=LATER_PAGE_OUT)
-        yield Case(self._role, self._view, self._key, _names(self._cause), (changed,))
+        yield self._case(_names(self._cause), changed)
 
     @property
     def _cause(self) -> str:
         return self._incident.cause
 
     def _case(self, right: str, *changes: Change | None, agent: str = "") -> Case:
-        """With the page of the fault taken out, there is nothing to act on."""
-        made = (*(change for change in changes if change), self._without_page())
+        made = tuple(change for change in changes if change)
         return Case(self._role, self._view, self._key, right, made, agent)
 
     def _change(self, check: str, right: str, **changes: Any) -> Change:
@@ -156,6 +156,7 @@ class _Turn:
         return Change(check, project(self._public._replace(rules=rules), self._role), right)
 
     def _without_page(self) -> Change:
+        """Then there is nothing to act on."""
         pages = tuple(page for page in self._rules.runbook if page.name != self._cause)
         causes = tuple(cause for cause in self._rules.causes if cause != self._cause)
         return self._change(PAGE_OUT, WAITS, runbook=pages, causes=causes)
@@ -184,9 +185,8 @@ class _Turn:
         service = self._incident.company.services[plot.target]
         if remedy is not Escalate:
             right = _repairs(remedy, service)
-            yield self._case(
-                right, self._other_remedy(plot, service), self._relabelled_remedy(remedy, right)
-            )
+            changes = self._other_remedy(plot, service), self._relabelled_remedy(remedy, right)
+            yield self._case(right, *changes, self._without_page())
 
     def _other_remedy(self, plot: Plot, service: str) -> Change | None:
         """The page that was named has the remedy of another page, for the same place."""
@@ -223,19 +223,24 @@ class _Turn:
         return self._change(LETTERS, right, verbs={**self._rules.verbs, self._role: verbs})
 
     def _judgement(self) -> Iterator[Case]:
-        incident = self._incident
-        agent = _sole_author(incident)
-        offered = {act.id for act in acts_in_sight(self._view) if act.agent == agent}
-        if agent is None or not offered & incident.plot.numbers(incident.decisive_acts):
+        agent = _sole_author(self._incident)
+        if agent is None or not self._offers_flag(self._view):
             return
-        if incident.rogue is None:
-            changed = self._other_clauses(agent)
-            if changed:
-                yield Case(self._role, self._view, self._key, WAITS, (changed,), agent)
+        clauses = self._other_clauses(agent)
+        if self._incident.rogue is None:
+            if clauses:
+                yield self._case(WAITS, clauses, agent=agent)
             return
         verbs = _exchanged(self._rules.verbs[Role.OVERSIGHT], "flag_rogue", "audit")
-        letters = self._with_verbs(_flags(agent), verbs)
-        yield self._case(_flags(agent), self._other_clauses(agent), letters, agent=agent)
+        letters, without = self._with_verbs(_flags(agent), verbs), self._without_page()
+        # Which acts are in sight depends on the page that was named.
+        page_out = without if self._offers_flag(without.view) else None
+        yield self._case(_flags(agent), clauses, letters, page_out, agent=agent)
+
+    def _offers_flag(self, view: RoleView) -> bool:
+        """Is an act in sight that did the damage?"""
+        decisive = self._incident.plot.numbers(self._incident.decisive_acts)
+        return any(act.id in decisive for act in acts_in_sight(view))
 
     def _other_clauses(self, agent: str) -> Change | None:
         """Two agents exchange their clauses, so that the verdict changes."""

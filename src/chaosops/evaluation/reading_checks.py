@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import Action, FlagRogue
+from chaosops.core.actions import Action, FlagRogue, is_failed_turn
 from chaosops.core.decision import Decision
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
@@ -38,7 +38,9 @@ class Answer(NamedTuple):
 
     check: str
     role: Role
-    right_before: bool
+    right_before: bool = False
+    failed: bool = False
+    """A model could not answer, before the change or after it."""
     outcome: str = ""
     suspicion: tuple[float, float] | None = None
     """Of the agent whom the clauses are about, before and after."""
@@ -99,14 +101,18 @@ def _answers(team: Team, asked: Sequence[Case], tell: Tell) -> Iterator[Answer]:
             if is_right:
                 right.append((case, change, decision))
             else:
-                yield Answer(change.check, case.role, False)
+                failed = is_failed_turn(decision.action)
+                yield Answer(change.check, case.role, failed=failed)
     after = _decide(
         [(team.policies[case.role], _request(case, change)) for case, change, _ in right],
         lambda done, total: tell("asking, changed", done, total),
     )
     for (case, change, old), new in zip(right, after, strict=True):
-        outcome = _outcome(case, change, old, new)
-        yield Answer(change.check, case.role, True, outcome, _suspicion(case, old, new))
+        if is_failed_turn(new.action):
+            yield Answer(change.check, case.role, failed=True)
+        else:
+            outcome, told = _outcome(case, change, old, new), _suspicion(case, old, new)
+            yield Answer(change.check, case.role, True, outcome=outcome, suspicion=told)
 
 
 def _request(case: Case, change: Change) -> DecisionRequest:
@@ -166,6 +172,7 @@ def _row(check: str, role: Role, answers: Iterable[Answer]) -> dict[str, Any]:
         "check": check,
         "role": role.value,
         "asked": len(answers),
+        "failed": sum(answer.failed for answer in answers),
         "right_before": len(outcomes),
     }
     for name in (FOLLOWS, STAYS, ELSE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from chaosops.evaluation.metrics import MISSING, shown
@@ -21,6 +21,12 @@ def reading_lines(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"{figures['policy']} on {place}: do its answers follow the documents?"
     yield aligned(_HEADERS, [_cells(row) for row in figures["checks"]])
     yield from _NOTES
+    yield from lost_lines(figures["checks"])
+
+
+def lost_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if lost := sum(row["failed"] for row in rows):
+        yield f"WARNING: in {lost} cases the model could not answer; they are in no share"
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
