@@ -28,7 +28,7 @@ from chaosops.rollout import Team
 FIRST_SEED = 2_050_000  # companies that no recipe trains on and no evaluation plays by default
 _LOOKED_AT = 12  # companies for each in which a role can be asked
 FOLLOWS, STAYS, ELSE = "follows", "stays", "else"
-_AT_ONCE = 16  # requests: so often progress is told
+_AT_ONCE = 8  # requests; progress is told between them
 
 Tell = Callable[[str, int, int], None]
 
