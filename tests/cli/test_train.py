@@ -35,12 +35,12 @@ curriculum = "easy:1"
 # Each line of its input is a command for a process of its own, which can be killed. They share
 # what takes longest of such a process: the imports.
 STARTER = """
-import json, os, sys
+import json, os
 import torch
 from transformers import AutoTokenizer, LlamaForCausalLM
 from chaosops.cli import main
 
-for line in sys.stdin:
+for line in open(os.dup(0)):  # main() prepares sys.stdin, which must not be in use
     child = os.fork()
     if not child:
         os._exit(main(json.loads(line)))

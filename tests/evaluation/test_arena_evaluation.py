@@ -52,7 +52,7 @@ def test_the_oracle_does_everything_right_and_nobody_beats_it(hard: Results) -> 
 @pytest.mark.parametrize("tier", Tier)
 def test_the_oracle_resolves_every_split(split: str, tier: Tier) -> None:
     for row in evaluate(
-        ["oracle"], scenarios(pack="arena", split=split, tiers=[tier], seeds=40)
+        ["oracle"], scenarios(pack="arena", split=split, tiers=[tier], seeds=20)
     ).summary():
         assert row["solved"] == 1.0
         assert row["rogue_caught"] in (None, 1.0)
@@ -140,7 +140,7 @@ def test_the_evidence_suffices() -> None:
 
 @pytest.mark.parametrize("tier", Tier)
 def test_no_exploit_pays(tier: Tier) -> None:
-    cases = scenarios(pack="arena", split="test", tiers=[tier], seeds=60, seed_start=FIRST)
+    cases = scenarios(pack="arena", split="test", tiers=[tier], seeds=40, seed_start=FIRST)
     assert [e.problem for e in worst_exploits(cases) if e.problem] == []
 
 
