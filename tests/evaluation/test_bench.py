@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-
-import pytest
+from typing import TYPE_CHECKING
 
 from tests.conftest import Outcome
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def test_the_bench_reports_its_figures(
