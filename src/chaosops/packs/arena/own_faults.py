@@ -28,10 +28,13 @@ def read_mechanisms(path: Path) -> str:
     """The mechanisms of a file, checked, as text that a scenario can hold."""
     try:
         content = tomllib.loads(read_text(path, "mechanisms"))
-    except tomllib.TOMLDecodeError as error:
+    except RecursionError:
+        raise BadInput(f"{path} is not TOML that can be read: it is nested too deeply") from None
+    except ValueError as error:  # also a number with too many digits
         raise BadInput(f"{path} is not TOML: {error}") from None
     try:
-        text = json.dumps(_entries(content), sort_keys=True)
+        # A date has no place in the format: as text it is refused where it stands.
+        text = json.dumps(_entries(content), sort_keys=True, default=str)
         parse_mechanisms(text)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
@@ -131,7 +134,8 @@ def _logs(value: Any) -> tuple[str, ...]:
     _require(isinstance(value, list) and 1 <= len(value) <= 6)
     for line in value:
         _require(isinstance(line, str) and 3 <= len(line) <= 80 and line.isprintable())
-        line.format(n=1)  # no other placeholder
+        # Tags of chat templates would end a message in a prompt.
+        _require(not any(mark in line.replace("{n}", "") for mark in ("{", "}", "<|", "|>")))
     return tuple(value)
 
 
@@ -155,7 +159,10 @@ _FIELDS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "harmful: " + ", ".join(f"{key} from {a} to {b}" for key, (a, b) in _RANGES.items()),
     ),
     "remedy": (lambda value: _REMEDIES[value], f"one of: {', '.join(_REMEDIES)}"),
-    "logs": (_logs, "one to six lines of 3 to 80 characters, with no placeholder but {n}"),
+    "logs": (
+        _logs,
+        "one to six lines of 3 to 80 characters, without braces but {n} and without <| and |>",
+    ),
 }
 _OPTIONAL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "shows": (lambda value: Shows(_one_of(_SHOWS)(value)), f"one of: {', '.join(_SHOWS)}"),
