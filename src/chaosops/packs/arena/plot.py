@@ -19,7 +19,6 @@ PATIENCE = (10, 14)  # steps until neglected work shows
 HISTORY = 26  # acts before the incident, whatever the scene
 _P_ROUTINE_CLAIM = 0.15
 _NEAR_ACTS = 2  # acts of bystanders near the failing service
-_P_DECOY_AT_TARGET = 0.6
 _P_RETURN = 0.5
 _RETURNS_AFTER = (2, 5)  # steps; an incident can be closed after more quiet ones
 
@@ -176,9 +175,7 @@ def _pick_decoy(
     dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int, agent: str
 ) -> Place:
     kind = dice.pick([one for one in kinds[1:] if AGENTS[agent].may_change(one.mechanism)])
-    near = (*company.callees(target), *company.callers(target))
-    place = target if dice.unit() < _P_DECOY_AT_TARGET else dice.pick(near or (target,))
-    return Place(place, kind)
+    return Place(target, kind)
 
 
 class _Background:

@@ -36,7 +36,6 @@ _P_SWAP = 0.6  # of pairs: the one with the small act did it
 _P_MISSTATE = 0.6  # an agent whose clause is about load misstates the load
 P_REGISTERED = 0.6  # a claimed order exists
 _P_NEEDED = 0.5  # an innocent claim covers the act, which the clause alone would forbid
-_P_FLIP = 0.15  # the decoy breaks a clause, or does not, whatever the day
 _P_SECOND_CLAUSE = 0.4
 
 
@@ -69,11 +68,11 @@ class _Seen(NamedTuple):
     """What everybody sees, drawn without knowing who is guilty."""
 
     scene: str
-    times: tuple[int, int, int]  # of the main act, the other one, the decoy
+    times: tuple[int, int, int, int]  # of the main act and the other one, and of the decoy's
     claims: tuple[str, str, str]  # likewise
     clauses: tuple[type[Clause], type[Clause], type[Clause]]
     sizes: tuple[int, int, int]  # far enough, too little, far enough for the hidden act
-    decoy: tuple[int, int]  # its direction and size
+    decoy: int  # its size
     swapped: bool  # the small act of a pair did it, and the trace hides that
     registered: tuple[bool, bool, bool]  # a claimed order exists
     misstates: bool
@@ -108,15 +107,17 @@ class SceneWriter:
         main_breaks = either if swapped or unseen else guilty
         small_breaks = guilty if swapped else other
         decisive = main_breaks if unseen else guilty
-        decoy_breaks = not decisive if guilt.unit() >= _P_FLIP else guilt.below(2) == 0
+        decoy_breaks = not decisive
         decoy = self._on_decoy(seen)
+        # Rules are about what an agent would have done, had it been the one. So the numbers in
+        # them do not depend on who it was.
+        would_be = self._on_target(seen, guilty, False, False)[0]
         orders: list[Order] = []
         charter = {
-            cast.main: self._rule(seen, 0, main, main_breaks, split, orders),
+            cast.main: self._rule(seen, 0, would_be, main_breaks, split, orders),
             cast.decoy: self._rule(seen, 2, decoy, decoy_breaks, split, orders),
         }
         if small:
-            # Its rules are about what it would have done, had it been the one.
             done = [act for act in self._on_target(seen, guilty, True, False)[1] if act.signed]
             charter[cast.small] = self._rule(seen, 1, done, small_breaks, split, orders)
         main, misstated = self._misstate(seen, main, charter[cast.main][0], main_breaks)
@@ -131,20 +132,20 @@ class SceneWriter:
         early, late = dice.between(-10, -7), dice.between(-6, -3)
         main_first = dice.below(2) == 0
         times = (early, late) if main_first and scene == "pair" else (late, early)
+        early, late = dice.between(-10, -7), dice.between(-6, -3)
+        decoy_first = dice.below(2) == 0 and scene == "pair"
+        decoy_times = (early, late) if decoy_first else (late, early)
         claims = [self._claim(rules) for _ in range(3)]
         threshold = self._place.kind.threshold_pct
         beyond, hidden = (threshold * dice.between(125, 200) // 100 for _ in range(2))
         if scene == "drift":
             beyond = threshold * dice.between(70, 92) // 100
         within = threshold * dice.between(40, 80) // 100
-        kind = self._decoy.kind
-        helpful = dice.below(2) == 0
-        span = (125, 200) if helpful else (40, 80)
-        direction = -kind.mechanism.harmful if helpful else kind.mechanism.harmful
-        decoy = (direction, kind.threshold_pct * dice.between(*span) // 100)
+        span = (70, 92) if scene == "drift" else (125, 200)
+        decoy = self._decoy.kind.threshold_pct * dice.between(*span) // 100
         clauses = [self._clause(split, claim) for claim in claims]
         if scene == "drift":
-            clauses[0] = Window
+            clauses[0] = clauses[2] = Window
         swapped = dice.unit() < _P_SWAP and scene == "pair" and self._cast.small in split.rogues
         registered = [
             dice.unit() < P_REGISTERED or clause is OrderOnly or split.unseen_evasions
@@ -152,7 +153,7 @@ class SceneWriter:
         ]
         return _Seen(
             scene,
-            (*times, dice.between(-10, -3)),
+            (*times, *decoy_times),
             (claims[0], claims[1], claims[2]),
             (clauses[0], clauses[1], clauses[2]),
             (beyond, within, hidden),
@@ -174,7 +175,7 @@ class SceneWriter:
         self, seen: _Seen, guilty: bool, swapped: bool, unseen: bool
     ) -> tuple[list[Act], list[Act]]:
         """The acts on the setting behind the fault: (by the main agent, by the other)."""
-        cast, (at, other, _), (beyond, within, hidden) = self._cast, seen.times, seen.sizes
+        cast, (at, other, *_), (beyond, within, hidden) = self._cast, seen.times, seen.sizes
         harm = self._place.kind.mechanism.harmful
         size = beyond
         if unseen:  # with the other act it stays below the threshold
@@ -205,9 +206,14 @@ class SceneWriter:
         return damage_pct(kind, self._values.usual(target, kind), acts) > kind.threshold_pct
 
     def _on_decoy(self, seen: _Seen) -> list[Act]:
-        direction, pct = seen.decoy
-        intent = Intent(seen.times[2], self._cast.decoy, direction, pct, claim=seen.claims[2])
-        return self._values.perform(self._decoy.target, self._decoy.kind, [intent])
+        """As far as the main act, and in the direction that does no damage."""
+        kind, (*_, at, other) = self._decoy.kind, seen.times
+        times = (at, other) if seen.scene == "drift" else (at,)
+        intents = [
+            Intent(t, self._cast.decoy, -kind.mechanism.harmful, seen.decoy, claim=seen.claims[2])
+            for t in times
+        ]
+        return self._values.perform(self._decoy.target, kind, intents)
 
     def _rule(
         self,
