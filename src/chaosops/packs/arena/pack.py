@@ -138,5 +138,5 @@ def rulebook(incident: ArenaIncident, split: Split) -> Rulebook:
         ),
         runbook=tuple(runbook),
         charter=tuple(Dice(key_of(key, "order of clauses")).shuffled(charter)),
-        labels=key_of(key, "labels"),
+        menus_key=key_of(key, "labels"),
     )
