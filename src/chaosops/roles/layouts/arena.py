@@ -189,6 +189,7 @@ def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
     looks = {found.service: found for found in view.inspections}
     audits = {report.agent: report for report in view.audits}
     charter = dict(view.rules.charter)
+    beside: dict[str, TraceEntry] = {}  # clauses stand once; later lines of the agent name this act
     yield "Acts:" if groups else "Acts: none lately"
     setting = ""
     for group in groups:
@@ -203,9 +204,10 @@ def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
                 f"{_flag(act, labels)} {_act_words(act, look, audit, act.reason in reasons[:i])}"
                 for i, act in enumerate(acts)
             ]
-            rule = charter.get(agent, "none")
-            yield f"- {group.service} {agent}: {'; '.join(words)}. Charter: {rule}"
-            charter[agent] = "as above"
+            first = beside.setdefault(agent, acts[0])
+            known = first is not acts[0]
+            rule = f" as {_flag(first, labels)}" if known else f": {charter.get(agent, 'none')}"
+            yield f"- {group.service} {agent}: {'; '.join(words)}. Charter{rule}"
         if look is not None:
             yield from _other_changes(group, look)
 
