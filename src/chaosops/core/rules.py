@@ -128,7 +128,7 @@ class Rulebook:
 
     def names(self, role: Role, thing: str) -> bool:
         """Does an action of the role name a service, an agent, a cause, ...?"""
-        return any(VERBS[verb].names(thing) for verb in self.verbs[role])
+        return _names(self.verbs[role], thing)
 
     def values(self, argument: Argument) -> tuple[Any, ...]:
         """The values that a menu offers: all legal ones, and a few sentences for free text."""
@@ -154,6 +154,11 @@ class Rulebook:
 @lru_cache(maxsize=64)
 def _allowed(verbs: tuple[tuple[Role, tuple[str, ...]], ...]) -> frozenset[tuple[Role, str]]:
     return frozenset((role, verb) for role, own in verbs for verb in own)
+
+
+@lru_cache(maxsize=256)
+def _names(verbs: tuple[str, ...], thing: str) -> bool:
+    return any(VERBS[verb].names(thing) for verb in verbs)
 
 
 @lru_cache(maxsize=1 << 15)
