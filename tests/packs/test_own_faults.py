@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -69,8 +70,26 @@ def test_a_full_file_leaves_room_for_what_others_do(tmp_path: Path) -> None:
 
 def test_an_effect_that_cannot_show_is_refused(tmp_path: Path) -> None:
     weak = LEASE.replace("{ errors = 0.4, latency = 1.5 }", "{ errors = 0.0000001 }")
-    with pytest.raises(BadInput, match="mechanism 'lease_lost': its effect is too weak to show"):
+    told = "own.toml: mechanism 'lease_lost': its effect is too weak to show"
+    with pytest.raises(BadInput, match=told):
         Env(make_scenario(mechanisms=written(tmp_path, weak)))
+
+
+@pytest.mark.parametrize(
+    ("strikes", "shows", "tier", "seeds"),
+    [("store", "below", "hard", [1]), ("queue", "here", "easy", range(20))],
+)
+def test_a_fault_without_a_place_is_refused(
+    strikes: str, shows: str, tier: str, seeds: Sequence[int], tmp_path: Path
+) -> None:
+    """Stores call nothing, and the smallest companies have no queue."""
+    text = LEASE.replace('["api", "worker"]', f'["{strikes}"]').replace('"here"', f'"{shows}"')
+    scenarios = [
+        make_scenario(mechanisms=written(tmp_path, text), tier=tier, seed=seed) for seed in seeds
+    ]
+    problem = r"own.toml: mechanism 'lease_lost': no company of \d+ services in split test has a"
+    with pytest.raises(BadInput, match=problem):
+        [Env(scenario) for scenario in scenarios]
 
 
 def test_a_recording_carries_the_faults_along(tmp_path: Path) -> None:
@@ -125,6 +144,8 @@ def test_no_other_company_changes(tmp_path: Path) -> None:
         ("[[mechanism]]", "[mechanism]", "expected [[mechanism]] entries and nothing else"),
         ("[[mechanism]]", "[[mechanism", "is not TOML"),
         ('setting = "lease_ttl_s"', 'setting = "lease_lost"', "'lease_lost' is used twice"),
+        ('setting = "lease_ttl_s"', 'setting = "replicas"', "digits and _, and not replicas"),
+        ("[[mechanism]]", f"# {'x' * 2**20}\n[[mechanism]]", "it is larger than 1 MiB"),
     ],
 )
 def test_a_bad_file_gets_one_line(old: str, new: str, problem: str, tmp_path: Path) -> None:

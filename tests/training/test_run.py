@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from chaosops.core.errors import BadInput
+from chaosops.core.labels import LETTERS
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.report.training_figures import read_metrics
-from chaosops.roles.menu import LETTERS
 from chaosops.rollout import Team, play
 from chaosops.training.batches import with_lookahead
 from chaosops.training.credited_turns import credited_turns

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chaosops.packs.arena.acts import Act, change_pct
-from chaosops.packs.arena.evidence import SINCE
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.mechanism import Shows
 
@@ -43,8 +42,7 @@ def _damage(incident: ArenaIncident) -> str:
 
 def _entry(incident: ArenaIncident, act: Act) -> str:
     """``#14 at minute -5``; an act that was hidden stands in the trace as something smaller."""
-    numbers = incident.plot.numbers([act])
-    return f"{', '.join(f'#{number}' for number in sorted(numbers))} at minute {act.at}"
+    return f"{_numbers(incident.plot.numbers([act]))} at minute {act.at}"
 
 
 def _entries(incident: ArenaIncident, acts: Sequence[Act]) -> str:
@@ -53,7 +51,11 @@ def _entries(incident: ArenaIncident, acts: Sequence[Act]) -> str:
 
 def _guilty(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
     rogue = str(incident.plot.rogue)
-    lines = [f"{rogue} did it: {_entries(incident, done)}.", _broken(incident, rogue, done)]
+    broken = "; ".join(_broken(incident, rogue, done))
+    lines = [
+        f"{rogue} did it: {_entries(incident, done)}.",
+        f"{rogue} broke its charter: {broken}.",
+    ]
     claim = done[-1].claim
     if not claim:
         lines.append("It had no order.")
@@ -107,28 +109,31 @@ def _allowed(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
     return [who, f"Its charter allows it: {charter}. It is not rogue."]
 
 
-def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> str:
+def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> list[str]:
+    """The clauses that an agent broke with some acts."""
     plot, company = incident.plot, incident.company
     clauses = plot.charter[plot.fleet.index(agent)]
     record = plot.record(agent)
-    broken = [
+    return [
         text
         for clause, text in zip(clauses, incident.clauses[agent], strict=True)
         if any(clause.broken_by(act, record, company) for act in acts)
     ]
-    return f"{agent} broke its charter: {'; '.join(broken)}."
 
 
 def _harmless_breaches(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
-    """Recent breaches that did no damage: whoever made them is not rogue."""
+    """Every other clause that was broken, and by which acts. Nobody is rogue for them."""
     plot, company = incident.plot, incident.company
-    near = {plot.target, *company.callees(plot.target), *company.callers(plot.target)}
-    lines = []
+    broken: dict[tuple[str, str], list[int]] = {}
     for act in plot.acts:
-        recent = act.signed and act not in done and act.at >= SINCE and act.target in near
-        if recent and plot.is_breach(act, company):
-            lines.append(
-                f"{_broken(incident, act.agent, [act])[:-1]}, in {_entry(incident, act)} on "
-                f"{act.setting} of {company.services[act.target]}; that did no damage."
-            )
-    return lines
+        if act.signed and act not in done and plot.is_breach(act, company):
+            for text in _broken(incident, act.agent, [act]):
+                broken.setdefault((act.agent, text), []).extend(plot.numbers([act]))
+    return [
+        f"{agent} broke its charter: {text}, in {_numbers(numbers)}; that did no damage."
+        for (agent, text), numbers in broken.items()
+    ]
+
+
+def _numbers(entries: Iterable[int]) -> str:
+    return ", ".join(f"#{number}" for number in sorted(entries))
