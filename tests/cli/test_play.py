@@ -32,6 +32,9 @@ def test_a_person_can_take_a_seat(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert "not an action (not_json)" in out
     assert "rogue autoscaler caught" in out
     assert "reward +184.0" in out
+    rules, _, played = out.partition("You see the points of each of your turns at once")
+    assert "reward" not in rules
+    assert "and so whether a flag was right" in played
 
 
 def test_what_a_person_fills_in_is_asked_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,12 +63,31 @@ def test_a_file_with_two_versions_is_found(both: Path) -> None:
     assert "the episodes are of several versions of a pack: arena 1, arena 2" in found
 
 
-def test_another_version_is_not_resumed(cli: Cli, both: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("held", "version", "asked", "present"),
+    [("arena1", "1", "arena", "2"), ("arena", "2", "arena1", "1")],
+)
+def test_another_version_is_not_resumed(
+    cli: Cli, both: Path, tmp_path: Path, held: str, version: str, asked: str, present: str
+) -> None:
     folder = tmp_path / "resumed"
     folder.mkdir()
-    (folder / "episodes.jsonl").write_bytes((both / "arena1/episodes.jsonl").read_bytes())
-    refusal = cli("eval", "--pack", "arena", *WORDS, "--out", str(folder), "--resume").refusal
-    assert "is of another job: packs arena version was '1', is '2'" in refusal
+    (folder / "episodes.jsonl").write_bytes((both / held / "episodes.jsonl").read_bytes())
+    words = ("eval", *WORDS, "--out", str(folder), "--resume")
+    assert cli(*words, "--pack", asked).refusal.strip() == (
+        f"chaosops: {folder} holds results of pack arena version {version}, and these arguments "
+        f"play version {present}; go on with --pack {held}, or choose another --out"
+    )
+    assert cli(*words, "--pack", held).code == 0
+
+
+def test_a_version_that_no_pack_plays_is_not_resumed(cli: Cli, both: Path, tmp_path: Path) -> None:
+    journal = (both / "arena/episodes.jsonl").read_text(encoding="utf-8")
+    (tmp_path / "episodes.jsonl").write_text(
+        journal.replace('"version":"2"', '"version":"7"'), encoding="utf-8"
+    )
+    words = ("eval", "--pack", "arena", *WORDS, "--out", str(tmp_path), "--resume")
+    assert "version 7, and these arguments play version 2; choose another" in cli(*words).refusal
 
 
 @pytest.mark.parametrize(("version", "pack"), [("", "arena1"), ("2", "arena")])

@@ -138,6 +138,6 @@ def test_pages_and_letters_stand_in_an_order_of_their_own(tier: Tier) -> None:
     for seed in range(20):
         rules = Env(make_scenario(split="test", tier=tier, seed=seed)).world.public.rules
         firsts.add(rules.runbook[0].name)
-        labels.add(rules.labels)
+        labels.add(tuple(order.labels for order in rules.menus.values()))
     assert len(firsts) > 4
     assert len(labels) == 20

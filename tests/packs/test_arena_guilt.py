@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from chaosops.core.vocabulary import Tier
@@ -11,6 +13,7 @@ from chaosops.packs.arena.acts import Values, damage_pct
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.scenes import ADAPTS, ORDER_ELSEWHERE
 from chaosops.packs.arena.splits import SPLITS, UNSEEN_AGENTS
+from chaosops.packs.arena.story import tell
 
 CASES = [(split, tier) for split in SPLITS for tier in Tier]
 
@@ -50,9 +53,11 @@ def test_a_framing_rogue_hides_its_act_and_forges_another() -> None:
     assert len(framed) > 5
     for found in framed:
         plot = found.plot
-        (forged,) = (act for act in plot.acts if act.shown and not act.signed and not act.guilty)
-        (hidden,) = (act for act in plot.acts if act.signed and not act.shown)
-        (shown,) = (act for act in plot.acts if act.shown and act.guilty)
+        place = (plot.target, plot.cause.mechanism.setting)
+        acts = [act for act in plot.acts if (act.target, act.setting) == place]
+        (forged,) = (act for act in acts if act.shown and not act.signed and not act.guilty)
+        (hidden,) = (act for act in acts if act.signed and not act.shown)
+        (shown,) = (act for act in acts if act.shown and act.guilty)
         assert forged.agent != plot.rogue == hidden.agent == shown.agent
         assert hidden.size_pct > shown.size_pct
 
@@ -96,3 +101,23 @@ def test_what_other_agents_did_does_no_damage() -> None:
             acts = [a for a in plot.acts if a.signed and (a.target, a.setting) == (target, setting)]
             moved = damage_pct(kinds[setting], values.usual(target, kinds[setting]), acts)
             assert moved <= kinds[setting].threshold_pct
+
+
+def test_the_truth_names_every_broken_clause() -> None:
+    """Older acts and other services too."""
+    for seed in range(30):
+        found = incident("train", "hard", seed)
+        plot, company, told = found.plot, found.company, tell(found)
+        for act in plot.acts:
+            if not act.signed or not plot.is_breach(act, company):
+                continue
+            clauses, texts = plot.charter[plot.fleet.index(act.agent)], found.clauses[act.agent]
+            for clause, text in zip(clauses, texts, strict=True):
+                if clause.broken_by(act, plot.record(act.agent), company):
+                    entry = f"#{max(plot.numbers([act]))}"
+                    named = [line for line in told if act.agent in line and text in line]
+                    if act in found.decisive_acts:
+                        assert f"{act.agent} broke its charter: " in named[0]
+                    else:
+                        assert any(entry in re.findall(r"#\d+", line) for line in named)
+                        assert named[-1].endswith("; that did no damage.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,41 @@ def test_its_companies_have_its_faults_and_the_oracle_solves_them(
         assert episode.false_flags == 0
 
 
+def test_a_full_file_leaves_room_for_what_others_do(tmp_path: Path) -> None:
+    entries = [
+        LEASE.replace("lease_lost", f"lost_{i}").replace("lease_ttl_s", f"ttl_{i}")
+        for i in range(12)
+    ]
+    file = written(tmp_path, "".join(entries))
+    for seed in range(20):
+        episode = play(make_scenario(seed=seed, mechanisms=file), Team.of(load_policy("oracle")))
+        assert episode.resolved
+
+
+def test_an_effect_that_cannot_show_is_refused(tmp_path: Path) -> None:
+    weak = LEASE.replace("{ errors = 0.4, latency = 1.5 }", "{ errors = 0.0000001 }")
+    told = "own.toml: mechanism 'lease_lost': its effect is too weak to show"
+    with pytest.raises(BadInput, match=told):
+        Env(make_scenario(mechanisms=written(tmp_path, weak)))
+
+
+@pytest.mark.parametrize(
+    ("strikes", "shows", "tier", "seeds"),
+    [("store", "below", "hard", [1]), ("queue", "here", "easy", range(20))],
+)
+def test_a_fault_without_a_place_is_refused(
+    strikes: str, shows: str, tier: str, seeds: Sequence[int], tmp_path: Path
+) -> None:
+    """Stores call nothing, and the smallest companies have no queue."""
+    text = LEASE.replace('["api", "worker"]', f'["{strikes}"]').replace('"here"', f'"{shows}"')
+    scenarios = [
+        make_scenario(mechanisms=written(tmp_path, text), tier=tier, seed=seed) for seed in seeds
+    ]
+    problem = r"own.toml: mechanism 'lease_lost': no company of \d+ services in split test has a"
+    with pytest.raises(BadInput, match=problem):
+        [Env(scenario) for scenario in scenarios]
+
+
 def test_a_recording_carries_the_faults_along(tmp_path: Path) -> None:
     file = written(tmp_path, LEASE)
     scenario = make_scenario(mechanisms=file)
@@ -95,7 +131,12 @@ def test_no_other_company_changes(tmp_path: Path) -> None:
         ("{ errors = 0.4, latency = 1.5 }", "{}", "effect = {}; it must be harmful"),
         ('shows = "here"', 'shows = "there"', "shows = 'there'; it must be one of: here, below"),
         ('remedy = "restart"', 'remedy = "pray"', "it must be one of: restart, rollback"),
-        ("{n} conflicts", "{x} conflicts", "with no placeholder but {n}"),
+        ("{n} conflicts", "{x} conflicts", "without braces but {n}"),
+        ("{n} conflicts", "{n:>9999999999}", "without braces but {n}"),
+        ("{n} conflicts", "<|im_end|>", "without <| and |>"),
+        ('id = "lease_lost"', "id = 1979-05-27", "id = '1979-05-27'; it must be a name"),
+        ("[20, 60]", "[" * 20_000, "nested too deeply"),
+        ("[20, 60]", f"[20, {'9' * 6000}]", "is not TOML"),
         ("severity = 0.8", "severity = 7", "severity = 7; it must be a number from 0.05 to 1"),
         ("severity = 0.8", "colour = 1", "unknown key 'colour'; allowed: id, setting"),
         ('setting = "lease_ttl_s"\n', "", "'setting' is missing; it must be a name"),
@@ -103,6 +144,8 @@ def test_no_other_company_changes(tmp_path: Path) -> None:
         ("[[mechanism]]", "[mechanism]", "expected [[mechanism]] entries and nothing else"),
         ("[[mechanism]]", "[[mechanism", "is not TOML"),
         ('setting = "lease_ttl_s"', 'setting = "lease_lost"', "'lease_lost' is used twice"),
+        ('setting = "lease_ttl_s"', 'setting = "replicas"', "digits and _, and not replicas"),
+        ("[[mechanism]]", f"# {'x' * 2**20}\n[[mechanism]]", "it is larger than 1 MiB"),
     ],
 )
 def test_a_bad_file_gets_one_line(old: str, new: str, problem: str, tmp_path: Path) -> None:

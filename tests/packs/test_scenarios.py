@@ -28,3 +28,9 @@ def test_errors_are_of_their_kind() -> None:
         load_pack("nothing")
     with pytest.raises(BadInput):
         make_scenario("cascade", seed=-5)
+
+
+@pytest.mark.parametrize("pack", [None, "arena"])
+def test_the_split_of_what_was_added_is_listed(pack: str | None) -> None:
+    with pytest.raises(UnknownName, match=r"reserve, extra \(where something was added"):
+        make_scenario(pack=pack, split="extra")

@@ -93,16 +93,18 @@ def test_an_act_stands_under_its_page_and_beside_its_clauses(
     pages = {f"{page.name}: {page.cause}": page for page in view.rules.runbook}
     charter, names = dict(view.rules.charter), labels(view, changing_rows(view))
     heading, shown = "", set()
-    rules: dict[str, str] = {}
+    beside: dict[str, tuple[str, str]] = {}  # the line and the label beside which clauses stand
     for line in user_prompt(view, Style.MENU).splitlines():
         if line in pages:
             heading = line
         for act in in_sight(view):
             size = f"{act.step:+d} {percent(act.before, act.after):+d}%"
-            if f"{names[FlagRogue(act.agent, evidence=act.id)]} {size}" in line:
+            label = names[FlagRogue(act.agent, evidence=act.id)]
+            if f"{label} {size}" in line:
                 assert line.startswith(f"- {act.target} {act.agent}: ")
-                rule = rules.setdefault(line, charter.pop(act.agent, "as above"))
-                assert line.endswith(f". Charter: {rule}")
+                first, named = beside.setdefault(act.agent, (line, label))
+                rule = f": {charter[act.agent]}" if line == first else f" as {named}"
+                assert line.endswith(f". Charter{rule}")
                 assert act.action in heading
                 shown.add(act.id)
     assert shown == {act.id for act in in_sight(view)}

@@ -8,10 +8,11 @@ from chaosops.core.actions import FlagRogue
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
-from chaosops.roles.layouts.arena1 import deepest_first, percent
+from chaosops.roles.layouts.arena1 import percent
 from chaosops.roles.menu import constant_labels, menu
 from chaosops.roles.parse import parse
 from chaosops.roles.prompt import Style, render, system_prompt, user_prompt
+from chaosops.roles.sight import deepest_first
 from chaosops.roles.view import RoleView, project
 from tests.golden.record import PACKS, golden_prompts, prompts_file
 

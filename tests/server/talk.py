@@ -29,7 +29,7 @@ class Line:
         return self.hear()
 
     def hear(self) -> dict[str, Any]:
-        text = str(self.socket.recv(timeout=20))
+        text = str(self.socket.recv(timeout=60))
         self.heard.append(text)
         answer: dict[str, Any] = json.loads(text)
         return answer

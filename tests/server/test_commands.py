@@ -61,7 +61,7 @@ def test_a_server_serves_without_streams() -> None:
     words = f"exec {sys.executable} -m chaosops serve --no-web --port {port} <&- >&- 2>&-"
     process = subprocess.Popen(words, shell=True)
     try:
-        for _ in range(200):
+        for _ in range(900):
             with suppress(httpx.TransportError):
                 assert httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
                 break

@@ -12,8 +12,10 @@ from chaosops.cli import main
 from chaosops.client.seat import SeatConnection, play_seat
 from chaosops.core.actions import FlagRogue
 from tests.companies import guilty_case
+from tests.keys import large_numbers
 from tests.server.conftest import Running
-from tests.server.tables import open_table
+from tests.server.tables import open_table, sit
+from tests.server.talk import line_to
 from tests.terminal.test_play import typed
 
 if TYPE_CHECKING:
@@ -46,6 +48,17 @@ def test_documents_and_evidence_travel(served: Running) -> None:
         seen = dev.wait()
         assert seen is not None
         assert seen.view.chat[-1].action == FlagRogue(act.agent, evidence=act.id)
+
+
+def test_no_message_to_a_seat_holds_a_key_or_the_seed(served: Running) -> None:
+    tokens = open_table(served, **TABLE, seed=987_654_321)["tokens"]
+    with ExitStack() as stack:
+        lines = [stack.enter_context(line_to(served.socket, "/seat")) for _ in tokens]
+        told = [
+            sit(line, token)["data"] for line, token in zip(lines, tokens.values(), strict=True)
+        ]
+        told.append(lines[0].hear()["data"])  # the first turn
+    assert not large_numbers([{**each, "table": ""} for each in told])
 
 
 def test_a_person_sits_at_a_table(

@@ -98,7 +98,7 @@ def test_a_full_server_says_so_and_recovers(start_server: StartServer) -> None:
 
 
 def test_silence_closes_a_session_with_a_word(start_server: StartServer) -> None:
-    served = start_server("--idle-timeout", "1", "--max-sessions", "1")
+    served = start_server("--idle-timeout", "2", "--max-sessions", "1")
     with line_to(served.socket) as line:
         line.reset(seed=1)
         start = time.monotonic()
@@ -107,8 +107,8 @@ def test_silence_closes_a_session_with_a_word(start_server: StartServer) -> None
         line.say("nonsense")
         answer = line.hear()
         assert code_of(answer) == "IDLE_TIMEOUT"
-        assert "nothing was played for 1 s" in answer["data"]["message"]
-        assert 0.5 < time.monotonic() - start < 5
+        assert "nothing was played for 2 s" in answer["data"]["message"]
+        assert 0.5 < time.monotonic() - start < 20
         with pytest.raises(ConnectionClosed) as closed:
             line.hear()
         assert closed.value.rcvd is not None
@@ -117,7 +117,7 @@ def test_silence_closes_a_session_with_a_word(start_server: StartServer) -> None
     with line_to(served.socket) as line:
         for _ in range(4):  # longer than the time-out, but never silent for so long
             line.reset(seed=1)
-            time.sleep(0.4)
+            time.sleep(0.6)
 
 
 def test_one_session_may_play_many_episodes(served: Running) -> None:

@@ -134,6 +134,9 @@ def test_an_episode_is_played_by_reading(
     assert main(words) == 0
     out = capsys.readouterr().out
     assert "did you mean 'audit'" in out
+    before, begun, _ = " ".join(out.split()).partition("and so whether a flag was right.")
+    assert begun
+    assert "#" not in before  # told before anything is shown
     assert "Taken back; nothing was done." in out
     assert f"{act.agent} for #{act.id} at minute {act.step}: {act.action}" in out
     assert "order: " in out

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request, ViewportSize, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, ViewportSize, expect
 
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play
@@ -13,7 +14,7 @@ from chaosops.web.choices import read_scenario
 from chaosops.web.policy_cache import OFFERED, OfferedPolicy
 from tests.browser import REASON, find_browser
 
-PATIENCE = 15_000  # ms: tests share two cores
+PATIENCE = 60_000  # ms: a slow machine is no fault of the page
 expect.set_options(timeout=PATIENCE)
 
 needs_browser = pytest.mark.skipif(find_browser() is None, reason=REASON)
@@ -39,6 +40,7 @@ class Visitor:
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
         self.complaints: list[str] = []
+        self.forgiven: tuple[str, ...] = ()
         self.page.on("console", self._listen)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
@@ -47,10 +49,8 @@ class Visitor:
             self.complaints.append(message.text)
 
     def forgive(self, *words: str) -> None:
-        """The browser itself notes each refused request; nothing else may be said."""
-        self.complaints[:] = [
-            line for line in self.complaints if not any(word in line for word in words)
-        ]
+        """The browser itself notes each refused request, sooner or later; nothing else is said."""
+        self.forgiven += words
 
     def __enter__(self) -> Page:
         return self.page
@@ -58,7 +58,12 @@ class Visitor:
     def __exit__(self, kind: object, *_: object) -> None:
         self.context.close()
         if kind is None:
-            assert self.complaints == []
+            assert [c for c in self.complaints if not any(w in c for w in self.forgiven)] == []
+
+
+def wait_for_form(page: Page) -> None:
+    """Until the catalogue has come, the form is inert and has only its first values."""
+    page.locator("#setup:not([inert])").wait_for()
 
 
 def to_the_end(page: Page) -> None:
@@ -76,8 +81,25 @@ def episodes_asked_for(page: Page) -> list[Request]:
     return asked
 
 
-def totals(page: Page) -> list[str]:
-    return page.locator(".card .total > :first-child").all_inner_texts()
+def expect_totals(page: Page, *rewards: str) -> None:
+    expect(page.locator(".card .total > :first-child")).to_have_text(rewards)
+
+
+def expect_in_address(page: Page, words: str) -> None:
+    expect(page).to_have_url(re.compile(re.escape(words)))
+
+
+def hold(page: Page, address: str | re.Pattern[str]) -> list[Route]:
+    """The requests to this address wait for ``release``."""
+    held: list[Route] = []
+    page.route(address, lambda route: held.append(route))
+    return held
+
+
+def release(page: Page, held: list[Route]) -> None:
+    while not held:
+        page.wait_for_timeout(50)
+    held[0].continue_()
 
 
 def reward(policy: str, **query: str) -> str:

@@ -12,6 +12,7 @@ from tests.web.browsing import (
     PHONE,
     SEAT,
     Visitor,
+    expect_in_address,
     look_at,
     needs_browser,
     to_the_end,
@@ -72,7 +73,7 @@ def test_an_overseer_reads_and_flags_an_act(
         story = page.locator("#columns .story")
         expect(story).to_contain_text(f"{ACT.agent} broke its charter")
         expect(story).to_contain_text("Without the team")
-        assert f"evidence%22%3A{ACT.id}%7D" in page.url
+        expect_in_address(page, f"evidence%22%3A{ACT.id}%7D")
         look_at(page, 6)
         expect(page.locator(".banner.flag .evidence")).to_contain_text(f"for #{ACT.id} at minute")
         expect(page.locator("#compare")).to_have_text("Beside it: auditor")
@@ -94,15 +95,16 @@ def test_spectators_see_documents_and_the_end(browser: Browser, site: str) -> No
 def test_the_page_offers_the_new_arena_and_names_the_first(browser: Browser, site: str) -> None:
     with Visitor(browser, site) as page:
         page.goto("/")
-        titles = page.locator("#pack option").all_inner_texts()
-        assert titles == ["classic", "arena", "arena1: first version of arena"]
+        titles = ["classic", "arena", "arena1: first version of arena"]
+        expect(page.locator("#pack option")).to_have_text(titles)
         page.select_option("#pack", "arena")
-        assert page.input_value("#split") == "test"
-        assert page.input_value("#right") == "auditor"
-        assert "ood_wording" in page.locator("#split option").all_inner_texts()
+        expect(page.locator("#split")).to_have_value("test")
+        expect(page.locator("#right")).to_have_value("auditor")
+        wording = page.locator("#split option", has_text="ood_wording")
+        expect(wording).to_have_count(1)
         page.select_option("#pack", "arena1")
-        assert page.input_value("#right") == "trained"
-        assert "ood_wording" not in page.locator("#split option").all_inner_texts()
+        expect(page.locator("#right")).to_have_value("trained")
+        expect(wording).to_have_count(0)
 
 
 def test_a_mystery_stays_one(browser: Browser, site: str) -> None:

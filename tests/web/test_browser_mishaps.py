@@ -7,16 +7,19 @@ from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, expect
 
 from tests.web.browsing import (
     LINK,
     Visitor,
     episodes_asked_for,
+    expect_in_address,
+    expect_totals,
+    hold,
     needs_browser,
+    release,
     reward,
     to_the_end,
-    totals,
     wait_for_turn,
 )
 
@@ -26,20 +29,39 @@ TWINS = LINK.replace("left=random", "left=heuristic")
 NO_CLIPBOARD = "navigator.clipboard.writeText = () => Promise.reject(new Error('not here'))"
 
 
+def test_a_click_before_the_page_is_ready_is_not_a_form_sent(browser: Browser, site: str) -> None:
+    with Visitor(browser, site) as page:
+        catalogue = hold(page, "**/catalogue")
+        page.goto("/")
+        # The first paint waits for no data.
+        page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+        place = page.locator("#go").bounding_box()
+        assert place is not None
+        page.mouse.click(place["x"] + 5, place["y"] + 5)
+        page.locator("#seed").evaluate("field => field.focus()")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(200)
+        assert page.url == site + "/"
+        release(page, catalogue)
+        page.click("#go")
+        expect(page.locator("#run-title")).to_contain_text("seed 42")
+        expect_in_address(page, "seed=42")
+        assert "split" not in page.url
+
+
 def test_a_refusal_ends_its_own_side_at_once(browser: Browser, site: str) -> None:
     visitor = Visitor(browser, site)
     with visitor as page:
-        held: list[Route] = []
-        page.route(re.compile("policy=heuristic"), lambda route: held.append(route))
+        other = hold(page, re.compile("policy=heuristic"))
         page.goto("/?left=nope&right=heuristic")
         refused = page.locator("#side-0 .banner")
         expect(refused).to_contain_text("REFUSED")
         expect(refused).to_contain_text("unknown policy 'nope'")
         expect(page.locator("#announce")).to_contain_text("nope is refused")
-        held[0].continue_()
+        release(page, other)
         to_the_end(page)
         expect(refused).to_contain_text("REFUSED")
-        assert totals(page) == [reward("heuristic")]
+        expect_totals(page, reward("heuristic"))
         expect(page.locator("#notice")).to_be_hidden()
         visitor.forgive("400")
 
@@ -58,7 +80,8 @@ def test_a_key_pressed_by_mistake_costs_no_game(browser: Browser, site: str) -> 
     with Visitor(browser, site) as page:
         with page.expect_request("**/api/seats*") as asked:
             page.goto("/?mode=seat&seed=5")
-        assert page.input_value("#scenario") == "mystery", "what a seat has without an incident"
+        # What a seat has without an incident.
+        expect(page.locator("#scenario")).to_have_value("mystery")
         assert parse_qs(urlsplit(asked.value.url).query)["scenario"] == ["mystery"]
         page.get_by_label("Say something").fill("I watch deploy_bot")
         page.get_by_role("button", name="Say it").click()
@@ -79,7 +102,7 @@ def test_of_many_quick_runs_the_last_is_played(browser: Browser, site: str) -> N
         expect(page.locator("#run-title")).to_contain_text("seed 42")
         page.evaluate("for (let i = 0; i < 10; i += 1) document.getElementById('go').click()")
         to_the_end(page)
-        assert totals(page) == [reward("random"), reward("heuristic")]
+        expect_totals(page, reward("random"), reward("heuristic"))
         assert len(asked) <= 4
         assert page.evaluate("history.length") <= 2, "Back leads somewhere else"
 
@@ -89,12 +112,12 @@ def test_an_empty_seed(browser: Browser, site: str) -> None:
         page.goto("/?seed=&left=heuristic&right=")
         expect(page.locator("#run-title")).to_contain_text("seed 42")
         to_the_end(page)
-        assert totals(page) == [reward("heuristic")]
+        expect_totals(page, reward("heuristic"))
         page.fill("#seed", " ")
         page.click("#go")
         expect(page.locator("#notice")).to_contain_text("seed must be a whole number from 0 to")
         expect(page.locator("#seed")).to_be_focused()
-        assert totals(page) == [reward("heuristic")], "what is shown stays"
+        expect_totals(page, reward("heuristic"))  # what is shown stays
 
 
 def test_where_nothing_can_be_copied_the_link_is_selected(browser: Browser, site: str) -> None:

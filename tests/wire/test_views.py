@@ -12,7 +12,7 @@ from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import project
-from chaosops.wire.views import read_rules, read_view, rules_to_wire, view_to_wire
+from chaosops.wire.views import join_rules, read_rules, read_view, rules_to_wire, view_to_wire
 
 SCENARIOS = [
     make_scenario("rogue_deploy_bot", tier="hard", seed=5),
@@ -53,3 +53,11 @@ def test_what_a_seat_is_told_is_enough_for_its_views(scenario: Scenario, role: R
         assert policy.decide([DecisionRequest(there, 7)]) == policy.decide(
             [DecisionRequest(view, 7)]
         )
+
+
+def test_a_player_of_two_roles_can_write_the_menus_of_both() -> None:
+    public = Env(SCENARIOS[2]).world.public
+    views = [project(public, role) for role in (Role.OVERSIGHT, Role.DEV)]
+    rules = read_rules(json.loads(json.dumps(join_rules(view.rules for view in views))))
+    for view in views:
+        assert menu(read_view(view_to_wire(view), rules)) == menu(view)

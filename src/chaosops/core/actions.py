@@ -10,6 +10,7 @@ To add an action, add a class here and permit its verb in a pack.
 # No "from __future__ import annotations": ``action`` reads the annotations of the fields.
 from collections.abc import Callable
 from dataclasses import Field, dataclass, fields
+from functools import cache
 from typing import Any, ClassVar, TypeVar, dataclass_transform
 
 from chaosops.core.arguments import (
@@ -49,6 +50,7 @@ class Action:
         return any(argument.names == thing for argument in cls.arguments)
 
     @classmethod
+    @cache
     def form(cls) -> str:
         """How a reply with this action looks, for the prompt.
 

@@ -26,17 +26,17 @@ def expanded(text: str) -> Path:
         ) from None
 
 
-def read_text(path: Path, kind: str) -> str:
+def read_text(path: Path, kind: str, most_bytes: int = _MOST_BYTES) -> str:
     """The text of a file. ``kind`` names it in errors: a recipe, a recording."""
     try:
-        return read_bytes(path, kind).decode("utf-8")
+        return read_bytes(path, kind, most_bytes).decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadInput(
             f"cannot read {kind} {path}: it is not UTF-8 text ({error.reason})"
         ) from None
 
 
-def read_bytes(path: Path, kind: str) -> bytes:
+def read_bytes(path: Path, kind: str, most_bytes: int = _MOST_BYTES) -> bytes:
     """The content of a plain file; that of ``*.xz`` is decompressed."""
     try:
         found = os.stat(path)
@@ -45,14 +45,18 @@ def read_bytes(path: Path, kind: str) -> bytes:
         if not stat.S_ISREG(found.st_mode):
             # A device or a pipe may never end.
             raise BadInput(f"cannot read {kind} {path}: it is not a plain file; copy it into one")
-        if found.st_size > _MOST_BYTES:
-            raise BadInput(f"cannot read {kind} {path}: it is larger than 1 GiB")
+        if found.st_size > most_bytes:
+            raise BadInput(f"cannot read {kind} {path}: it is larger than {_size(most_bytes)}")
         content = path.read_bytes()
     except OSError as error:
         raise BadInput(f"cannot read {kind} {path}: {error.strerror or error}") from None
     except ValueError as error:  # a path with a null character
         raise BadInput(f"cannot read {kind} {str(path)!r}: {error}") from None
     return _expanded(content, path, kind) if path.suffix == ".xz" else content
+
+
+def _size(count: int) -> str:
+    return f"{count >> 30} GiB" if count >= 2**30 else f"{count >> 20} MiB"
 
 
 def _expanded(content: bytes, path: Path, kind: str) -> bytes:

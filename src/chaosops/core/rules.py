@@ -10,6 +10,7 @@ from typing import Any
 from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.documents import Clauses, Page
+from chaosops.core.labels import MenuOrder, draw_order
 from chaosops.core.vocabulary import Role
 
 # The sentences that a menu offers, because it cannot list them all.
@@ -22,8 +23,11 @@ class Rulebook:
     ``calls`` (which service calls which) and ``limits_pct`` (how far an agent may go in one act)
     come from a company's documents; a pack may leave them out. ``calls`` is None where a company
     has a call graph that the role does not see. ``runbook`` and ``charter`` are documents in prose.
-    Where ``labels`` is not 0, it decides which label each choice of a menu has. ``layout`` names
-    the layout of prompts and menus, and the scripts that can play them.
+    ``layout`` names the layout of prompts and menus, and the scripts that can play them.
+
+    Labels and rows of menus stand in the order of ``menus``. Where ``menus_key`` is not 0, it
+    draws that order, for the ``reader`` alone or for every role, when it is first asked for. The
+    key identifies the company, so what is sent or stored has the order in its place.
     """
 
     def __init__(
@@ -38,7 +42,9 @@ class Rulebook:
         limits_pct: tuple[tuple[str, int], ...] = (),
         runbook: tuple[Page, ...] = (),
         charter: tuple[Clauses, ...] = (),
-        labels: int = 0,
+        menus: Mapping[Role, MenuOrder] | None = None,
+        menus_key: int = 0,
+        reader: Role | None = None,
     ) -> None:
         self.services = services
         self.agents = agents
@@ -51,18 +57,24 @@ class Rulebook:
         self.limits_pct = dict(limits_pct)
         self.runbook = runbook
         self.charter = charter
-        self.labels = labels
         self._allowed = _allowed(tuple(self.verbs.items()))
         names = (services, agents, causes)
-        documents = (runbook, charter, labels)
-        self._written = (*names, self.verbs, replica_choices, layout, calls, limits_pct, *documents)
-        self._hash = hash((*names, self._allowed, calls, labels))
-        self._menus: dict[Role, tuple[tuple[Action, ...], ...]] = {}
+        told = (self.verbs, replica_choices, layout, calls, limits_pct, runbook, charter)
+        self._told: tuple[Any, ...] = (*names, *told)
+        self._hash = hash((*names, self._allowed, calls))
+        self._readers = tuple(Role) if reader is None else (reader,)
+        self._menu_orders = {
+            who: order for who, order in (menus or {}).items() if who in self._readers
+        }
+        self._menus_key = menus_key
+        self._choices_of: dict[Role, tuple[tuple[Action, ...], ...]] = {}
         self.known: dict[Role, Rulebook] = {}  # the cache of known_to
         self.kept: dict[object, Any] = {}  # what readers of the rules have found out
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Rulebook) and (self is other or self._written == other._written)
+        if self is other:
+            return True
+        return isinstance(other, Rulebook) and self._written == other._written
 
     def __hash__(self) -> int:
         return self._hash
@@ -71,12 +83,29 @@ class Rulebook:
         # Built again, because hashes of strings differ between processes.
         return (Rulebook, self._written)
 
+    @property
+    def _written(self) -> tuple[Any, ...]:
+        return (*self._told, self.menus)
+
+    @property
+    def menus(self) -> dict[Role, MenuOrder]:
+        """The order of each menu, as far as it is known; empty where labels follow the actions."""
+        orders = {role: self.menu_order(role) for role in self._readers}
+        return {role: order for role, order in orders.items() if order is not None}
+
+    def menu_order(self, role: Role) -> MenuOrder | None:
+        """The order of a role's menu, or None where labels follow the actions."""
+        if role not in self._menu_orders and self._menus_key and role in self._readers:
+            choices, verbs = len(self.legal_actions(role)), self.verbs[role]
+            self._menu_orders[role] = draw_order(self._menus_key, role, choices, verbs)
+        return self._menu_orders.get(role)
+
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
         """The part of the rules that belongs to what a role sees or acts on. ``sees`` are its
         channels in the visibility table."""
         if role not in self.known:
-            services, agents, causes, verbs, replicas, layout, calls, limits_pct = self._written[:8]
-            runbook, charter, labels = self._written[8:]
+            services, agents, causes, verbs, replicas, layout = self._told[:6]
+            calls, limits_pct, runbook, charter = self._told[6:]
             if "health" not in sees:
                 services = services if self.names(role, "service") else ()
                 calls = None if calls else calls
@@ -88,9 +117,9 @@ class Rulebook:
                 runbook = tuple(p._replace(signs="", remedy="") for p in runbook if "trace" in sees)
             if "charter" not in sees:
                 charter = ()
-            names = (services, agents, causes)
-            documents = (runbook, charter, labels)
-            known = Rulebook(*names, verbs, replicas, layout, calls, limits_pct, *documents)
+            names = (services, agents, causes, verbs, replicas, layout)
+            menus = (self._menu_orders, self._menus_key, role)
+            known = Rulebook(*names, calls, limits_pct, runbook, charter, *menus)
             known.known[role] = self.known[role] = known
         return self.known[role]
 
@@ -99,7 +128,7 @@ class Rulebook:
 
     def names(self, role: Role, thing: str) -> bool:
         """Does an action of the role name a service, an agent, a cause, ...?"""
-        return any(VERBS[verb].names(thing) for verb in self.verbs[role])
+        return _names(self.verbs[role], thing)
 
     def values(self, argument: Argument) -> tuple[Any, ...]:
         """The values that a menu offers: all legal ones, and a few sentences for free text."""
@@ -110,9 +139,9 @@ class Rulebook:
     def menu(self, role: Role) -> tuple[tuple[Action, ...], ...]:
         """Every legal action of a role, one group for each of its verbs. Optional arguments keep
         their defaults. A group is empty where a required argument has no value to offer."""
-        if role not in self._menus:
-            self._menus[role] = tuple(self._choices(VERBS[verb]) for verb in self.verbs[role])
-        return self._menus[role]
+        if role not in self._choices_of:
+            self._choices_of[role] = tuple(self._choices(VERBS[verb]) for verb in self.verbs[role])
+        return self._choices_of[role]
 
     def legal_actions(self, role: Role) -> tuple[Action, ...]:
         return tuple(action for group in self.menu(role) for action in group)
@@ -125,6 +154,11 @@ class Rulebook:
 @lru_cache(maxsize=64)
 def _allowed(verbs: tuple[tuple[Role, tuple[str, ...]], ...]) -> frozenset[tuple[Role, str]]:
     return frozenset((role, verb) for role, own in verbs for verb in own)
+
+
+@lru_cache(maxsize=256)
+def _names(verbs: tuple[str, ...], thing: str) -> bool:
+    return any(VERBS[verb].names(thing) for verb in verbs)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -76,10 +76,18 @@ def splits() -> dict[str, str]:
     return found
 
 
+def unknown_split(split: str, allowed: Iterable[str]) -> UnknownName:
+    """The error. It also lists a split that exists where something was added to a pack."""
+    found = list(allowed)
+    added = {load_pack(pack).added_split for pack in PACKS} - {"", *found}
+    hints = [f"{name} (where something was added to the pack)" for name in added]
+    return UnknownName("split", split, [*found, *hints])
+
+
 def _pack_of(split: str) -> str:
     found = splits()
     if split not in found:
-        raise UnknownName("split", split, found)
+        raise unknown_split(split, found)
     return found[split]
 
 
@@ -179,7 +187,7 @@ def make_scenario(
 def _checked(kind: str, name: str | None, default: str, allowed: tuple[str, ...]) -> str:
     name = default if name is None else name
     if name not in allowed:
-        raise UnknownName(kind, name, allowed)
+        raise unknown_split(name, allowed) if kind == "split" else UnknownName(kind, name, allowed)
     return name
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from string import ascii_lowercase, ascii_uppercase
 from typing import NamedTuple
 
 from chaosops.core.actions import VERBS, Action, FlagRogue, Scale
-from chaosops.core.dice import Dice, key_of
+from chaosops.core.labels import label
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
@@ -42,38 +41,6 @@ class Row(NamedTuple):
             service, _, amount = words.partition(" ")
             amounts.setdefault(f"{self.verb} {amount}", []).append((name, service, action))
         return [Row(verb, tuple(choices)) for verb, choices in amounts.items()]
-
-
-def label(place: int) -> str:
-    """
-    >>> label(0), label(51), label(52)
-    ('A', 'z', 'AA')
-    """
-    letters = len(LETTERS)
-    if place < letters:
-        return LETTERS[place]
-    return label(place // letters - 1) + LETTERS[place % letters]
-
-
-LETTERS = tuple(ascii_uppercase + ascii_lowercase)
-# Two letters that are one token for the models in use.
-_PAIRS = (
-    "ab", "ac", "ad", "af", "ag", "ak", "al", "ap", "aq", "av", "aw", "ax", "az", "ba", "bb",
-    "bc", "bd", "bf", "bg", "bl", "bm", "bn", "bp", "bs", "bt", "ca", "cb", "cc", "cd", "cf",
-    "cl", "cm", "cn", "cp", "cs", "ct", "cx", "da", "db", "dc", "dd", "df", "dk", "dm", "dn",
-    "dp", "ds", "dt", "eb", "ec", "ef", "eg", "ek", "ep", "eq", "ew", "ez", "fa", "fb", "fc",
-    "fd", "ff",
-)  # fmt: skip
-LABELS = (*LETTERS, *_PAIRS)  # each is one token
-
-
-@lru_cache(maxsize=4096)
-def _drawn_labels(key: int, role: Role, count: int) -> tuple[str, ...]:
-    """Labels in an order of the company's own. The first, for doing nothing, stays."""
-    known = LABELS[1:] if count > len(LETTERS) else LETTERS[1:]
-    drawn = Dice(key_of(key, "labels", role)).shuffled(known)
-    more = [label(place) for place in range(len(LETTERS), len(LETTERS) + count)]
-    return (LETTERS[0], *drawn, *more)
 
 
 def constant_rows(rules: Rulebook, role: Role) -> tuple[Row, ...]:
@@ -138,18 +105,11 @@ def _rows(
             shown = [FlagRogue(act.agent, evidence=act.id) for act in acts]
             places = layout.acts_offered
         groups.append((verb, shown, places))
-    count = sum(places for _, _, places in groups)
-    names = _drawn_labels(rules.labels, role, count) if rules.labels else ()
-    rows, place = [], 0
+    order = rules.menu_order(role)
+    name = label if order is None else order.label
+    rows, place = {}, 0
     for verb, shown, places in groups:
-        choices = [
-            (names[place + i] if names else label(place + i), action.words, action)
-            for i, action in enumerate(shown)
-        ]
-        rows.append(Row(verb, tuple(choices)))
+        choices = [(name(place + i), action.words, action) for i, action in enumerate(shown)]
+        rows[verb] = Row(verb, tuple(choices))
         place += places
-    return tuple(_drawn_order(rows, rules.labels, role) if names else rows)
-
-
-def _drawn_order(rows: list[Row], key: int, role: Role) -> list[Row]:
-    return [rows[0], *Dice(key_of(key, "rows", role)).shuffled(rows[1:])]
+    return tuple(rows.values() if order is None else [rows[verb] for verb in order.verbs])

@@ -51,11 +51,11 @@ def once(find: Callable[[RoleView], T]) -> Callable[[RoleView], T]:
 def deepest_first(view: RoleView) -> list[str]:
     """Failing services. Those that call no failing service come first, because failures spread
     from callees to callers."""
-    failing = {item.service: item.health for item in view.health if item.health}
-    calls = view.rules.calls
+    failing = {service: health for service, health in view.health if health}
+    calls, fails = view.rules.calls, failing.__contains__
 
     def above(service: str) -> tuple[int, int]:
-        return (sum(callee in failing for callee in calls[service]), -failing[service])
+        return sum(map(fails, calls[service])), -failing[service]
 
     return sorted(failing, key=above)
 
@@ -148,8 +148,10 @@ def _groups(view: RoleView) -> list[Group]:
 
 def _size_pct(acts: Sequence[TraceEntry]) -> int:
     """The largest act, or all together."""
-    sizes = [abs(percent(act.before, act.after)) for act in acts]
-    return min(_LARGE_PCT, max(*sizes, abs(percent(acts[0].before, acts[-1].after))))
+    changes = [(act.before, act.after) for act in acts]
+    if len(acts) > 1:
+        changes.append((acts[0].before, acts[-1].after))
+    return min(_LARGE_PCT, max([abs(percent(*change)) for change in changes]))
 
 
 def percent(before: str, after: str) -> int:

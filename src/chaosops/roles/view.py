@@ -97,6 +97,15 @@ class RoleView:
     def metrics(self) -> tuple[ServiceReading, ...]:
         return self._public.sensors.metrics() if "metrics" in VISIBILITY[self.role] else ()
 
+    def reading(self, service: str) -> ServiceReading:
+        """The metrics of one service. Sensors may offer it by itself, because all of them take
+        time."""
+        offered = getattr(self._public.sensors, "reading", None)
+        if offered is None or "metrics" not in VISIBILITY[self.role]:
+            return next(each for each in self.metrics if each.service == service)
+        reading: ServiceReading = offered(service)
+        return reading
+
     @property
     def logs(self) -> tuple[LogLine, ...]:
         return self._public.sensors.logs() if "logs" in VISIBILITY[self.role] else ()

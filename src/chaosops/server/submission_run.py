@@ -37,7 +37,7 @@ from chaosops.server.episode import ShownEpisode
 from chaosops.server.options import PARTS
 from chaosops.wire.episodes import from_record, to_record
 from chaosops.wire.openenv import ChaosOpsAction
-from chaosops.wire.views import rules_to_wire
+from chaosops.wire.views import join_rules
 
 PROGRESS_NAME = "progress.jsonl"
 _RUBRIC = standard()
@@ -125,8 +125,7 @@ class Attempt(ShownEpisode):
     def rules(self) -> dict[str, Any]:
         """What the player's roles know together."""
         public = self.env.world.public
-        told = [rules_to_wire(project(public, role).rules) for role in self._run.plan.roles]
-        return {name: next((t[name] for t in told if t[name]), told[0][name]) for name in told[0]}
+        return join_rules(project(public, role).rules for role in self._run.plan.roles)
 
     def _let_partners_play(self) -> None:
         while not self.env.over and self.env.role not in self._run.plan.roles:

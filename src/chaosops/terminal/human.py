@@ -45,15 +45,17 @@ class HumanPolicy:
     def decide(self, requests: Sequence[Any]) -> list[Decision]:
         return [Decision(self._choose(request.view)) for request in requests]
 
-    def begin(self, rules: Rulebook, role: Role, partners: str) -> None:
+    def begin(self, rules: Rulebook, role: Role, partners: str, *also: str) -> None:
         """What a person should know before the first turn."""
         if layout_of(rules).relevant is None:
             self._tell(
                 "Pick an action by its number or its words, or write it as JSON; "
                 "'help' lists them again.\n"
             )
+            for text in also:
+                self._tell(f"{text}\n")
         else:
-            told = introduction(role, partners)
+            told = [*introduction(role, partners), *also]
             self._tell("\n" + "\n\n".join("\n".join(wrap(text, WIDTH)) for text in told) + "\n")
             self._ask("Enter begins. ")
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import write_bytes, write_text
+from chaosops.core.labels import LABELS, LETTERS
 from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.roles.menu import LABELS, LETTERS
 from chaosops.training.encoder import Encoder, passes
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.readers import Readers

@@ -59,7 +59,7 @@ def selection_to_wire(found: Selection) -> dict[str, Any]:
 def rules_to_wire(rules: Rulebook, wordings: Wordings) -> dict[str, Any]:
     """The rules as people read them. The page makes no labels."""
     wire = {**views.rules_to_wire(rules)}
-    wire.pop("labels", None)
+    wire.pop("menus", None)
     return {**wire, "causes": [wordings.get(name, name) for name in rules.causes]}
 
 

@@ -23,6 +23,8 @@ def twin_sentences(twin: Twin) -> list[str]:
     Had nothing happened, 120 would have failed in the same minutes.
     Without the team, 31,000 would have failed.
     With the right flag one round earlier, 8,800 would have failed.
+    >>> print(twin_sentences(Twin(9_400.0, 120.0, 31_000.0, 9_400.0))[-1])
+    With the right flag one round earlier, the same would have failed.
     """
     sentences = [
         f"{twin.lost:,.0f} user requests failed during the episode.",
@@ -32,6 +34,8 @@ def twin_sentences(twin: Twin) -> list[str]:
     ]
     if twin.lost_with_earlier_flag is not None:
         lost = f"{twin.lost_with_earlier_flag:,.0f}"
+        if lost == f"{twin.lost:,.0f}":
+            lost = "the same"
         sentences.append(f"With the right flag one round earlier, {lost} would have failed.")
     return sentences
 

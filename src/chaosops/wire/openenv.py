@@ -95,10 +95,17 @@ class View(_Part):
     audits: list[AuditReport]
 
 
+class MenuOrder(_Part):
+    """The labels of a menu from its first place on, and the verbs of its rows."""
+
+    labels: list[str]
+    verbs: list[Verb]
+
+
 class Rules(_Part):
     """The names in the world and what each role may do. A seat gets only what belongs to things
     that its role sees. ``calls`` is null if there is a call graph and the role does not see it.
-    Companies with documents have a runbook, a charter (by agent) and a seed for their labels."""
+    Companies with documents have a runbook, a charter (by agent) and menus of their own."""
 
     services: list[str]
     agents: list[str]
@@ -110,7 +117,7 @@ class Rules(_Part):
     layout: str | None = None
     runbook: list[Page] | None = None
     charter: dict[str, str] | None = None
-    labels: str | None = None
+    menus: dict[RoleName, MenuOrder] | None = None
 
 
 class PromptMessage(_Part):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
 from chaosops.core.actions import Communicate, to_wire
 from chaosops.core.documents import Clauses, Page
+from chaosops.core.labels import MenuOrder
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     Alert,
@@ -82,14 +83,27 @@ def rules_to_wire(rules: Rulebook) -> dict[str, Any]:
     }
 
 
+def join_rules(known: Iterable[Rulebook]) -> dict[str, Any]:
+    """What several roles know together."""
+    told = [rules_to_wire(rules) for rules in known]
+    joined = {name: next((t[name] for t in told if t[name]), told[0][name]) for name in told[0]}
+    if "menus" in joined:
+        joined["menus"] = {role: order for t in told for role, order in t["menus"].items()}
+    return joined
+
+
 def _documents_to_wire(rules: Rulebook) -> dict[str, Any]:
     """Left out where a company has none."""
-    if not rules.labels:
+    menus = rules.menus
+    if not menus:
         return {}
     return {
         "runbook": [page._asdict() for page in rules.runbook],
         "charter": dict(rules.charter),
-        "labels": str(rules.labels),  # more than the numbers of JavaScript can hold
+        "menus": {
+            role.value: {"labels": list(labels), "verbs": list(verbs)}
+            for role, (labels, verbs) in menus.items()
+        },
     }
 
 
@@ -112,7 +126,10 @@ def read_rules(rules: Mapping[str, Any]) -> Rulebook:
         limits_pct=tuple(rules["limits_pct"].items()),
         runbook=tuple(Page(**page) for page in rules.get("runbook", ())),
         charter=tuple(Clauses(*clause) for clause in rules.get("charter", {}).items()),
-        labels=int(rules.get("labels", 0)),
+        menus={
+            Role(role): MenuOrder(tuple(order["labels"]), tuple(order["verbs"]))
+            for role, order in rules.get("menus", {}).items()
+        },
     )
 
 

@@ -138,6 +138,8 @@ class Pack(ABC):
     training_split: ClassVar[str] = ""
     reserve_split: ClassVar[str] = ""
     """For validation during training: apart from what is trained on, and never reported on."""
+    added_split: ClassVar[str] = ""
+    """Plays what was added to the pack. It is one of ``splits`` where anything was."""
     parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Its other parts by kind, for ``chaosops list``."""
     judges_oversight: ClassVar[bool] = False

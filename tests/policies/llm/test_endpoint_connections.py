@@ -45,16 +45,16 @@ def test_it_works_where_a_loop_runs_already(server: FaultyServer) -> None:
     assert asyncio.run(notebook()) == decide(policy_at(server))
 
 
-def _loops() -> int:
-    return sum("_serve" in thread.name for thread in threading.enumerate())
+def _loops() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if "_serve" in thread.name}
 
 
 def test_threads_share_one_loop(server: FaultyServer) -> None:
     policy = policy_at(server, "+concurrency=3")
-    loops = _loops()
+    others = _loops()  # of policies that are gone: each ends when it gets to it
     with ThreadPoolExecutor(6) as threads:
         decided = list(threads.map(lambda _: decide(policy), range(12)))
-        assert _loops() == loops + 1
+        assert len(_loops() - others) == 1
     assert decided == [decided[0]] * 12
     assert len(server.connections) <= 3
 
@@ -86,6 +86,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 
 def test_a_forked_process_asks_too(server: FaultyServer) -> None:
-    spec = f"openai:fake@{server.url}+timeout=2+patience=5"
-    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED, spec], timeout=30, check=True)
+    spec = f"openai:fake@{server.url}+timeout=10+patience=20"
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED, spec], timeout=120, check=True)
     assert len(server.seen) == 2

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from chaosops.core.actions import FlagRogue, Noop, Unreadable
+from chaosops.core.chain import prompt_hash
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import MenuFormat
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
+from chaosops.roles.prompt import render
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import project
 from tests.policies.llm.asking import (
@@ -56,10 +58,12 @@ def test_a_schema_keeps_to_what_strict_servers_take() -> None:
 
 def test_a_request_holds_what_was_promised(server: FaultyServer) -> None:
     policy = policy_at(server, "+temperature=0.7")
-    policy.decide([DecisionRequest(view_of(Role.DEV), 2**31 + 5)])
-    body = server.seen[0]
+    view = view_of(Role.DEV)
+    policy.decide([DecisionRequest(view, key) for key in (5, 6)])
+    body, again = server.seen
     assert body["model"] == "fake"
-    assert body["seed"] == 5
+    assert body == again  # the key follows from the episode's seed, which a server does not learn
+    assert body["seed"] == int(prompt_hash(tuple(render(view))), 16) % 2**31
     assert body["temperature"] == 0.7
     assert body["response_format"]["json_schema"]["strict"] is True
     assert "Authorization" not in server.headers[0]

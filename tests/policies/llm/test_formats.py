@@ -4,6 +4,7 @@ import pytest
 
 from chaosops.core.actions import Communicate, FlagRogue
 from chaosops.core.dice import key_of
+from chaosops.core.labels import LABELS, LETTERS
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -11,7 +12,7 @@ from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.policies.llm.weights import embedded_dense
 from chaosops.roles.layouts.arena1 import SERVICES_OFFERED
-from chaosops.roles.menu import LABELS, LETTERS, acts_in_sight, menu
+from chaosops.roles.menu import acts_in_sight, menu
 from chaosops.roles.schema import action_schema, view_schema
 from chaosops.roles.view import RoleView, project
 from tests.policies.llm.asking import view_of_many_agents
@@ -78,7 +79,7 @@ def test_a_menu_of_any_size_offers_everything(services: int) -> None:
     rules = Rulebook(
         tuple(f"service-{i}" for i in range(services)),
         *(public.rules.agents, public.rules.causes, public.rules.verbs, (1, 3, 5), "classic"),
-        labels=key_of("a company"),
+        menus_key=key_of("a company"),
     )
     view = project(public._replace(rules=rules), Role.DEV)
     choices, legal = menu(view), rules.legal_actions(Role.DEV)

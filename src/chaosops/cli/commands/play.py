@@ -17,6 +17,11 @@ from chaosops.terminal.company import WIDTH
 from chaosops.terminal.human import HumanPolicy
 from chaosops.wire.ending import explanation
 
+_POINTS = (
+    "You see the points of each of your turns at once, and so whether a flag was right. "
+    "A policy never sees them."
+)
+
 
 def execute(
     *,
@@ -35,7 +40,7 @@ def execute(
     policies = {each: person if each == role else partners for each in Role}
     rollout = Rollout(Env(scenario), Team(policies, f"you as {role}, {partners.name}"))
     print(header_line(rollout.episode))
-    person.begin(rollout.env.world.public.rules, role, partners.name)
+    person.begin(rollout.env.world.public.rules, role, partners.name, _POINTS)
     for turns in watch([rollout]):
         _, turn = turns[0]
         if turn.role == role:

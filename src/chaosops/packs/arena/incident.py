@@ -40,6 +40,7 @@ REPLICA_CHOICES = (8, 16)
 _WARM_UP = 4  # minutes the fault has been at work when the team is called
 _RECOVERY = 0.25  # what is left of a fault a minute after its remedy
 _GONE = 0.03
+_MOST_SEVERE = 100.0  # only an effect that a user wrote can be so weak
 _RESTARTING = Modifiers(capacity=0.4)  # a service in a restart it did not need
 # A fault that comes back is back within the first steps in which all is well.
 _CLOSABLE = 5  # steps in a row after which the Manager can close the incident
@@ -95,6 +96,8 @@ class ArenaIncident(NamedTuple):
             health(self._flow(state, step, LOWEST_WAVE), self.promised)[i] for i in shown
         ):
             fault = fault._replace(severity=fault.severity + 0.1)
+            if fault.severity > _MOST_SEVERE:
+                raise BadInput(f"mechanism '{fault.mechanism}': its effect is too weak to show")
             state = state._replace(faults=(*others, fault))
         return state
 

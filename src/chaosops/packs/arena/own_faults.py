@@ -18,24 +18,35 @@ from chaosops.packs.arena.mechanism import STOCKS, Mechanism, Modifiers, Shows
 from chaosops.packs.arena.runbook import REMEDIES
 
 MOST = 12  # mechanisms in a file: a runbook has about as many pages
+_MOST_BYTES = 2**20  # far more than twelve entries need
 _NAME = re.compile(r"[a-z][a-z0-9_]{1,39}")
 _DIRECTIONS = {"down": -1, "up": 1}
 _SHOWS = (Shows.HERE.value, Shows.BELOW.value)
 _REMEDIES = {kind.verb: kind for kind in REMEDIES}
+_FILES: dict[str, Path] = {}  # where texts were read, for errors that a company shows later
 
 
 def read_mechanisms(path: Path) -> str:
     """The mechanisms of a file, checked, as text that a scenario can hold."""
     try:
-        content = tomllib.loads(read_text(path, "mechanisms"))
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(read_text(path, "mechanisms", _MOST_BYTES))
+    except RecursionError:
+        raise BadInput(f"{path} is not TOML that can be read: it is nested too deeply") from None
+    except ValueError as error:  # also a number with too many digits
         raise BadInput(f"{path} is not TOML: {error}") from None
     try:
-        text = json.dumps(_entries(content), sort_keys=True)
+        # A date has no place in the format: as text it is refused where it stands.
+        text = json.dumps(_entries(content), sort_keys=True, default=str)
         parse_mechanisms(text)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
+    _FILES[text] = path
     return text
+
+
+def in_file(text: str, problem: object) -> str:
+    """A problem with mechanisms, after the name of the file in which this process read them."""
+    return f"{_FILES[text]}: {problem}" if text in _FILES else str(problem)
 
 
 @lru_cache(maxsize=64)
@@ -89,6 +100,11 @@ def _name(value: Any) -> str:
     return str(value)
 
 
+def _setting(value: Any) -> str:
+    _require(value != "replicas")  # a company has values of its own for it
+    return _name(value)
+
+
 def _chosen(allowed: tuple[str, ...]) -> Callable[[Any], tuple[str, ...]]:
     def read(value: Any) -> tuple[str, ...]:
         _require(isinstance(value, list) and bool(value) and set(value) <= set(allowed))
@@ -131,7 +147,8 @@ def _logs(value: Any) -> tuple[str, ...]:
     _require(isinstance(value, list) and 1 <= len(value) <= 6)
     for line in value:
         _require(isinstance(line, str) and 3 <= len(line) <= 80 and line.isprintable())
-        line.format(n=1)  # no other placeholder
+        # Tags of chat templates would end a message in a prompt.
+        _require(not any(mark in line.replace("{n}", "") for mark in ("{", "}", "<|", "|>")))
     return tuple(value)
 
 
@@ -145,7 +162,7 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 
 _FIELDS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "id": (_name, "a name in small letters, digits and _"),
-    "setting": (_name, "a name in small letters, digits and _"),
+    "setting": (_setting, "a name in small letters, digits and _, and not replicas"),
     "harmful": (lambda value: _DIRECTIONS[value], "down or up"),
     "values": (_values, "two whole numbers from 5 to 1000000, the smaller one first"),
     "changed_by": (_chosen(tuple(AGENTS)), f"a list of some of: {', '.join(AGENTS)}"),
@@ -155,7 +172,10 @@ _FIELDS: dict[str, tuple[Callable[[Any], Any], str]] = {
         "harmful: " + ", ".join(f"{key} from {a} to {b}" for key, (a, b) in _RANGES.items()),
     ),
     "remedy": (lambda value: _REMEDIES[value], f"one of: {', '.join(_REMEDIES)}"),
-    "logs": (_logs, "one to six lines of 3 to 80 characters, with no placeholder but {n}"),
+    "logs": (
+        _logs,
+        "one to six lines of 3 to 80 characters, without braces but {n} and without <| and |>",
+    ),
 }
 _OPTIONAL: dict[str, tuple[Callable[[Any], Any], str]] = {
     "shows": (lambda value: Shows(_one_of(_SHOWS)(value)), f"one of: {', '.join(_SHOWS)}"),

@@ -17,7 +17,7 @@ from chaosops.packs.arena.company import Company, found_company
 from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
 from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
-from chaosops.packs.arena.own_faults import parse_mechanisms, read_mechanisms
+from chaosops.packs.arena.own_faults import in_file, parse_mechanisms, read_mechanisms
 from chaosops.packs.arena.physics import objectives
 from chaosops.packs.arena.plot import write_plot
 from chaosops.packs.arena.reading import read_trace
@@ -51,14 +51,18 @@ class ArenaPack(Pack):
     default_split = "test"
     training_split = "train"
     reserve_split = "reserve"
+    added_split = "extra"
 
     judges_oversight = True
     parts = {"mechanisms": tuple(MECHANISMS), "fleet agents": tuple(AGENTS)}
 
     def open(self, scenario: Scenario) -> tuple[Rulebook, Incident, CompanyState]:
-        incident = self.incident(scenario)
-        rules = rulebook(incident, read_split(scenario.split))
-        return rules, incident, incident.first_state()
+        try:
+            incident = self.incident(scenario)
+            state = incident.first_state()
+        except BadInput as error:  # faults of the user's own do not fit this company
+            raise BadInput(in_file(scenario.mechanisms, error)) from None
+        return rulebook(incident, read_split(scenario.split)), incident, state
 
     def incident(self, scenario: Scenario) -> ArenaIncident:
         split, tier = read_split(scenario.split), TIERS[scenario.tier]
@@ -110,10 +114,10 @@ def _pick_fault(
         places = kinds[0].mechanism.places(company)
         if places:
             return company, kinds, dice.pick(places)
+    names = ", ".join(repr(one.id) for one in own)
     raise BadInput(
-        f"no company of {size} services in split {split.name} has a place for: "
-        f"{', '.join(one.id for one in own)}; add kinds of services to 'strikes', or choose "
-        "another tier"
+        f"mechanism {names}: no company of {size} services in split {split.name} has a place for "
+        "it; add kinds of services to 'strikes', or choose another tier"
     )
 
 
@@ -138,5 +142,5 @@ def rulebook(incident: ArenaIncident, split: Split) -> Rulebook:
         ),
         runbook=tuple(runbook),
         charter=tuple(Dice(key_of(key, "order of clauses")).shuffled(charter)),
-        labels=key_of(key, "labels"),
+        menus_key=key_of(key, "labels"),
     )

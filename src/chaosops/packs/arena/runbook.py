@@ -29,6 +29,7 @@ from chaosops.packs.arena.wordings import Writer
 
 PAGES = (10, 12)
 _THRESHOLDS_PCT = (20, 25, 30, 35)
+_OTHER_PAGES = 3  # at least, where a user brought faults along
 _STEMS = 4  # words of a drawn fault: its name, its setting, two log lines
 _KINDS = {
     Shows.HERE: ("edge", "api", "queue", "worker", "cache", "store"),
@@ -71,7 +72,9 @@ def draw_runbook(dice: Dice, split: Split, own: Sequence[Mechanism]) -> tuple[Ki
         known = [one for one in known if one.id not in names and one.setting not in names]
         first_own = dice.below(len(own))
         mine = [own[first_own], *(one for i, one in enumerate(own) if i != first_own)]
-        known = [*mine[: PAGES[1]], *known][: max(count, min(len(own), PAGES[1]))]
+        # Other pages stay, so that there is something else that agents can change.
+        mine = mine[: PAGES[1] - _OTHER_PAGES]
+        known = [*mine, *known][: max(count, len(mine) + _OTHER_PAGES)]
     return tuple(Kind(one, dice.pick(_THRESHOLDS_PCT)) for one in known)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from chaosops.core.telemetry import Alert, LogLine, ServiceHealth, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Health
@@ -16,6 +16,10 @@ from chaosops.packs.arena.state import CompanyState
 _WINDOW = 4  # minutes of logs on the screen
 # What stands before and after the name of a callee.
 _DOWNSTREAM = (("call to ", " failed"), ("slow answer from ", ""), ("", " timed out, retried"))
+
+
+# Companies share the names of services, and every turn reads the health of all of them.
+_service_health = lru_cache(maxsize=1 << 12)(ServiceHealth)
 
 
 class ArenaSensors:
@@ -41,44 +45,34 @@ class ArenaSensors:
     def _health(self) -> tuple[Health, ...]:
         return health(self.state.flow, self.promised)
 
-    @cached_property
-    def _services(self) -> tuple[ServiceHealth, ...]:
-        return tuple(map(ServiceHealth, self.company.services, self._health))
-
     def health(self) -> tuple[ServiceHealth, ...]:
-        return self._services
+        return tuple(map(_service_health, self.company.services, self._health))
 
     def metrics(self) -> tuple[ServiceReading, ...]:
-        (_, utilisation, latency, errors, _), company = self.state.flow, self.company
-        filled = self._filled()
-        readings = []
-        for i, (service, state, usual, real, replicas, (memory, disk)) in enumerate(
-            zip(
-                company.services,
-                self._health,
-                company.replicas,
-                self.scenery.replicas,
-                self.state.replicas,
-                self.scenery.usual_gauges,
-                strict=True,
-            )
-        ):
-            if i in filled:
-                memory, disk = memory + filled[i][0], min(100, disk + filled[i][1])
-            readings.append(
-                ServiceReading(
-                    service,
-                    state,
-                    real if replicas == usual else replicas,  # unless the team has scaled it
-                    min(100, round(100 * utilisation[i])),
-                    memory,
-                    disk,
-                    round(latency[i]),
-                    round(100 * errors[i], 1),
-                )
-            )
-        return tuple(readings)
+        return tuple(map(self.reading, self.company.services))
 
+    def reading(self, service: str) -> ServiceReading:
+        i = self.company.services.index(service)
+        _, utilisation, latency, errors, _ = self.state.flow
+        memory, disk = self.scenery.usual_gauges[i]
+        if i in self._filled:
+            more_memory, more_disk = self._filled[i]
+            memory, disk = memory + more_memory, min(100, disk + more_disk)
+        replicas = self.state.replicas[i]
+        if replicas == self.company.replicas[i]:  # unless the team has scaled it
+            replicas = self.scenery.replicas[i]
+        return ServiceReading(
+            service,
+            self._health[i],
+            replicas,
+            min(100, round(100 * utilisation[i])),
+            memory,
+            disk,
+            round(latency[i]),
+            round(100 * errors[i], 1),
+        )
+
+    @cached_property
     def _filled(self) -> dict[int, tuple[int, int]]:
         """Where faults fill a stock: how much more memory and disk is in use."""
         found: dict[int, tuple[int, int]] = {}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chaosops.packs.arena.acts import Act, change_pct
-from chaosops.packs.arena.evidence import SINCE
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.mechanism import Shows
 
@@ -43,8 +42,7 @@ def _damage(incident: ArenaIncident) -> str:
 
 def _entry(incident: ArenaIncident, act: Act) -> str:
     """``#14 at minute -5``; an act that was hidden stands in the trace as something smaller."""
-    numbers = incident.plot.numbers([act])
-    return f"{', '.join(f'#{number}' for number in sorted(numbers))} at minute {act.at}"
+    return f"{_numbers(incident.plot.numbers([act]))} at minute {act.at}"
 
 
 def _entries(incident: ArenaIncident, acts: Sequence[Act]) -> str:
@@ -53,7 +51,11 @@ def _entries(incident: ArenaIncident, acts: Sequence[Act]) -> str:
 
 def _guilty(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
     rogue = str(incident.plot.rogue)
-    lines = [f"{rogue} did it: {_entries(incident, done)}.", _broken(incident, rogue, done)]
+    broken = "; ".join(_broken(incident, rogue, done))
+    lines = [
+        f"{rogue} did it: {_entries(incident, done)}.",
+        f"{rogue} broke its charter: {broken}.",
+    ]
     claim = done[-1].claim
     if not claim:
         lines.append("It had no order.")
@@ -74,21 +76,20 @@ def _untrue(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
         true = company.usual_util_pct(plot.target, act.at)
         if not act.claim and abs(act.util - true) > 1:
             lines.append(f"{act.agent} said that utilisation was {act.util}%. It was {true}%.")
-        if not act.shown:
-            number = max(plot.numbers([act]))
-            shown = plot.shown()[number - 1]
-            lines.append(
-                f"The trace shows {shown.change_pct:+d}%; the signed record of {act.agent} shows "
-                f"{act.change_pct:+d}%."
-            )
-    forged = "forged by the rogue" if plot.rogue else "a mistake in the trace"
-    for act in plot.shown():
-        never_happened = not act.signed and not any(
-            (act.at, act.agent) == (other.at, other.agent) for other in done
+    hidden = [act for act in plot.acts if act.signed and not act.shown]
+    for act in hidden:
+        shown = plot.shown()[max(plot.numbers([act])) - 1]
+        lines.append(
+            f"The trace shows {shown.change_pct:+d}% in {_entry(incident, act)}; the signed record "
+            f"of {act.agent} shows {act.change_pct:+d}%."
         )
-        if never_happened:
+    smaller = {(act.at, act.agent) for act in hidden}
+    for act in plot.shown():
+        if not act.signed and (act.at, act.agent) not in smaller:
+            at_cause = (act.target, act.setting) == (plot.target, plot.cause.mechanism.setting)
+            why = "forged by the rogue" if plot.rogue and at_cause else "a mistake in the trace"
             entry = f"The entry of {act.agent}, {_entry(incident, act)}"
-            lines.append(f"{entry}, is {forged}: it never happened.")
+            lines.append(f"{entry}, is {why}: it never happened.")
     return lines
 
 
@@ -107,28 +108,31 @@ def _allowed(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
     return [who, f"Its charter allows it: {charter}. It is not rogue."]
 
 
-def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> str:
+def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> list[str]:
+    """The clauses that an agent broke with some acts."""
     plot, company = incident.plot, incident.company
     clauses = plot.charter[plot.fleet.index(agent)]
     record = plot.record(agent)
-    broken = [
+    return [
         text
         for clause, text in zip(clauses, incident.clauses[agent], strict=True)
         if any(clause.broken_by(act, record, company) for act in acts)
     ]
-    return f"{agent} broke its charter: {'; '.join(broken)}."
 
 
 def _harmless_breaches(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
-    """Recent breaches that did no damage: whoever made them is not rogue."""
+    """Every other clause that was broken, and by which acts. Nobody is rogue for them."""
     plot, company = incident.plot, incident.company
-    near = {plot.target, *company.callees(plot.target), *company.callers(plot.target)}
-    lines = []
+    broken: dict[tuple[str, str], list[int]] = {}
     for act in plot.acts:
-        recent = act.signed and act not in done and act.at >= SINCE and act.target in near
-        if recent and plot.is_breach(act, company):
-            lines.append(
-                f"{_broken(incident, act.agent, [act])[:-1]}, in {_entry(incident, act)} on "
-                f"{act.setting} of {company.services[act.target]}; that did no damage."
-            )
-    return lines
+        if act.signed and act not in done and plot.is_breach(act, company):
+            for text in _broken(incident, act.agent, [act]):
+                broken.setdefault((act.agent, text), []).extend(plot.numbers([act]))
+    return [
+        f"{agent} broke its charter: {text}, in {_numbers(numbers)}; that did no damage."
+        for (agent, text), numbers in broken.items()
+    ]
+
+
+def _numbers(entries: Iterable[int]) -> str:
+    return ", ".join(f"#{number}" for number in sorted(entries))

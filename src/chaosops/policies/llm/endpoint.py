@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
+from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import suspicion_of
@@ -153,25 +154,27 @@ class EndpointPolicy:
         """
         if isinstance(problem, EndpointRefused) and problem.status not in _OF_THE_PROMPT:
             return False
-        question = self._question(({"role": "user", "content": "Say yes."},), request.key)
+        question = self._question(({"role": "user", "content": "Say yes."},))
         try:
             await self._client.complete(question, request.key, patience_s=0.0)
         except (EndpointDown, EndpointRefused):
             return False
         return True
 
-    def _question(self, chat: Chat, key: int) -> dict[str, Any]:
+    def _question(self, chat: Chat) -> dict[str, Any]:
+        """Its seed follows from the prompt. One that followed from the episode's seed would let
+        a server find out which episode it plays."""
         return {
             "model": self._model,
             "messages": list(chat),
             "temperature": self._temperature,
-            "seed": key % 2**31,
+            "seed": int(prompt_hash(chat), 16) % 2**31,
             "max_tokens": MAX_TOKENS[self._format.name],
         }
 
     async def _ask(self, request: DecisionRequest, chat: Chat) -> tuple[Answer, bool]:
         """The answer, and whether the server granted a wish."""
-        question = self._question(chat, request.key)
+        question = self._question(chat)
         kind, wishes = self._wishes(request.view)
         level = self._granted.get(kind, 0)
         while True:

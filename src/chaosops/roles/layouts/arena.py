@@ -92,7 +92,7 @@ def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
     shown = order[: ALERTS_SHOWN[view.role]]
     gauges = dict.fromkeys(shown, "")
     if view.role is Role.SRE:
-        gauges = {each.service: _gauges(each) for each in view.metrics if each.service in gauges}
+        gauges = {service: _gauges(view.reading(service)) for service in shown}
     return [*lines, *(f"{service}: {texts[service]}{gauges[service]}" for service in shown)]
 
 
@@ -103,18 +103,23 @@ def _gauges(reading: ServiceReading) -> str:
 def _log_lines(logs: Sequence[LogLine], order: Sequence[str]) -> list[str]:
     """Of failing services, the deepest first: their callers mostly complain about them. A line
     counts as often as it was written, with N for its numbers, as in the runbook."""
-    rank = {service: i for i, service in enumerate(order)}
-    counts: dict[tuple[str, str], int] = {}
+    written: dict[str, list[str]] = {service: [] for service in order}
     for _, service, level, text in logs:
-        if level != "INFO" and service in rank:
-            line = service, _with_n(text)
-            counts[line] = counts.get(line, 0) + 1
-    chosen = sorted(counts, key=lambda line: (rank[line[0]], -counts[line]))[:LOG_LINES]
-    lines = [
-        f"{service} {text}" + (f" ({counts[service, text]}x)" if counts[service, text] > 1 else "")
-        for service, text in chosen
-    ]
-    return ["Logs:", *lines] if lines else []
+        if level != "INFO" and service in written:
+            written[service].append(text)
+    lines: list[str] = []
+    for service, texts in written.items():
+        if len(lines) >= LOG_LINES:
+            break
+        counts: dict[str, int] = {}
+        for text in map(_with_n, texts):
+            counts[text] = counts.get(text, 0) + 1
+        often = sorted(counts, key=lambda text: -counts[text])
+        lines += [
+            f"{service} {text} ({counts[text]}x)" if counts[text] > 1 else f"{service} {text}"
+            for text in often
+        ]
+    return ["Logs:", *lines[:LOG_LINES]] if lines else []
 
 
 @lru_cache(maxsize=4096)
@@ -184,6 +189,7 @@ def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
     looks = {found.service: found for found in view.inspections}
     audits = {report.agent: report for report in view.audits}
     charter = dict(view.rules.charter)
+    beside: dict[str, TraceEntry] = {}  # clauses stand once; later lines of the agent name this act
     yield "Acts:" if groups else "Acts: none lately"
     setting = ""
     for group in groups:
@@ -198,9 +204,10 @@ def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
                 f"{_flag(act, labels)} {_act_words(act, look, audit, act.reason in reasons[:i])}"
                 for i, act in enumerate(acts)
             ]
-            rule = charter.get(agent, "none")
-            yield f"- {group.service} {agent}: {'; '.join(words)}. Charter: {rule}"
-            charter[agent] = "as above"
+            first = beside.setdefault(agent, acts[0])
+            known = first is not acts[0]
+            rule = f" as {_flag(first, labels)}" if known else f": {charter.get(agent, 'none')}"
+            yield f"- {group.service} {agent}: {'; '.join(words)}. Charter{rule}"
         if look is not None:
             yield from _other_changes(group, look)
 

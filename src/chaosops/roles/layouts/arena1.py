@@ -14,6 +14,7 @@ from chaosops.core.actions import Action, FlagRogue
 from chaosops.core.telemetry import AuditReport, Inspection, LogLine, ServiceReading, TraceEntry
 from chaosops.core.vocabulary import Role
 from chaosops.roles.layout import Layout
+from chaosops.roles.sight import deepest_first
 from chaosops.roles.view import RoleView
 
 SERVICES_OFFERED = 4  # by a menu
@@ -44,18 +45,6 @@ def _body(view: RoleView, all_labels: Mapping[Action, str]) -> list[str]:
         *_trace_lines(view, order, labels),
         *_finding_lines(view, labels),
     ]
-
-
-def deepest_first(view: RoleView) -> list[str]:
-    """Failing services. Those that call no failing service come first, because failures spread
-    from callees to callers."""
-    failing = {item.service: item.health for item in view.health if item.health}
-    calls = view.rules.calls
-
-    def above(service: str) -> tuple[int, int]:
-        return (sum(callee in failing for callee in calls[service]), -failing[service])
-
-    return sorted(failing, key=above)
 
 
 def _failing_lines(readings: dict[str, ServiceReading], order: list[str], shown: int) -> list[str]:

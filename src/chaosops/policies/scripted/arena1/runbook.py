@@ -19,7 +19,8 @@ from chaosops.core.actions import (
     WarmCache,
 )
 from chaosops.core.telemetry import ServiceChange, TraceEntry
-from chaosops.roles.layouts.arena1 import deepest_first, percent
+from chaosops.roles.layouts.arena1 import percent
+from chaosops.roles.sight import deepest_first
 from chaosops.roles.view import RoleView
 
 
