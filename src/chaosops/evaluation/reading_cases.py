@@ -292,6 +292,6 @@ def _with(rules: Rulebook, **changes: Any) -> Rulebook:
         "limits_pct": tuple(rules.limits_pct.items()),
         "runbook": rules.runbook,
         "charter": rules.charter,
-        "labels": rules.labels,
+        "menus": rules.menus,
     }
     return Rulebook(**{**parts, **changes})
