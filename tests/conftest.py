@@ -18,6 +18,35 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+# Slow files go first: with worksteal a slow test at the end leaves the other workers without
+# work. Those that load a model or torch stand together, so that one worker loads them once.
+_FIRST = (
+    "policies/llm/test_local_model.py",
+    "policies/llm/test_trained.py",
+    "cli/test_models.py",
+    "policies/llm/test_identity.py",
+    "policies/llm/test_damaged_files.py",
+    "web/test_models.py",
+    "training/test_run.py",
+    "training/test_trl_run.py",
+    "cli/test_train.py",
+    "policies/llm/test_revisions.py",
+    "policies/llm/test_endpoint_real_model.py",
+    "test_notebook.py",
+    "test_release.py",
+    "server/test_load.py",
+    "server/test_flood.py",
+    "evaluation/test_bench.py",
+    "evaluation/test_arena_evaluation.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    folder = Path(__file__).parent
+    places = {folder / name: place for place, name in enumerate(_FIRST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
 # Tests that were skipped because this machine has no browser.
 _without_browser: set[str] = set()
 

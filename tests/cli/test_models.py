@@ -53,7 +53,7 @@ def test_what_a_model_played_is_replayed_without_it(
 ) -> None:
     file, page = tmp_path / "episode.json", tmp_path / "episode.html"
     words = ["run", "--policy", MODEL, "--split", "train", "--tier", "easy"]
-    assert main([*words, "--max-steps", "2", "--record", str(file)]) == 0
+    assert main([*words, "--max-steps", "1", "--record", str(file)]) == 0
     played = capsys.readouterr().out
     monkeypatch.setenv("CHAOSOPS_HOME", str(tmp_path / "nothing here"))
     assert main(["replay", str(file), "--html", str(page)]) == 0

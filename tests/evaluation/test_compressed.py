@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,22 +59,23 @@ def test_two_files_with_results_are_refused(cli: Cli, folder: Path) -> None:
     assert (refused.code, "remove one of them" in refused.err) == (2, True)
 
 
-BOMB = lzma.compress(bytes(2**28 + 1), preset=1)
+def bomb() -> bytes:
+    return lzma.compress(bytes(2**28 + 1), preset=1)
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("make", "words"),
     [
-        (b"{} is plain text", "it is not an xz file"),
-        (BOMB, "it expands to more than 256 MiB"),
-        (lzma.compress(b"{}")[:-4], "it is not one whole xz stream"),
-        (lzma.compress(b"{}") + b"more", "it is not one whole xz stream"),
+        (lambda: b"{} is plain text", "it is not an xz file"),
+        (bomb, "it expands to more than 256 MiB"),
+        (lambda: lzma.compress(b"{}")[:-4], "it is not one whole xz stream"),
+        (lambda: lzma.compress(b"{}") + b"more", "it is not one whole xz stream"),
     ],
 )
 def test_a_file_that_is_no_honest_archive_is_one_clear_line(
-    tmp_path: Path, content: bytes, words: str
+    tmp_path: Path, make: Callable[[], bytes], words: str
 ) -> None:
-    (tmp_path / "results.json.xz").write_bytes(content)
+    (tmp_path / "results.json.xz").write_bytes(make())
     with pytest.raises(BadInput, match=words) as refused:
         read_results(tmp_path)
     assert "\n" not in str(refused.value)

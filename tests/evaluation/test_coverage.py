@@ -4,6 +4,8 @@ docs/for_researchers.md, made by experiments/coverage.py."""
 from __future__ import annotations
 
 import runpy
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,18 @@ import pytest
 from chaosops.evaluation.scoring import area_ci95, wins
 from chaosops.evaluation.statistics import FEWEST, mean, mean_ci95, ratio_ci95, share_ci95
 
-SIMULATION: dict[str, Any] = runpy.run_path(
-    str(Path(__file__).parents[2] / "experiments/coverage.py")
-)
-DRAWS = {name: draw for group in ("shares", "areas", "means") for name, draw in SIMULATION[group]()}
 REPEATS = 600
 # Of 600 samples, 95 % within four deviations of chance; where two per cent off are said to be
 # reached, that much more.
 LEAST, MOST = 93 - 3.6, 97 + 2.9
+
+
+@cache
+def simulation() -> tuple[Callable[..., float], dict[str, Any]]:
+    script = Path(__file__).parents[2] / "experiments/coverage.py"
+    found: dict[str, Any] = runpy.run_path(str(script))
+    draws = {name: draw for group in ("shares", "areas", "means") for name, draw in found[group]()}
+    return found["coverage"], draws
 
 
 @pytest.mark.parametrize("n", [20, 100])
@@ -39,7 +45,8 @@ LEAST, MOST = 93 - 3.6, 97 + 2.9
     ],
 )
 def test_intervals_hold_the_truth(name: str, n: int) -> None:
-    held = SIMULATION["coverage"](DRAWS[name], n, REPEATS)
+    coverage, draws = simulation()
+    held = coverage(draws[name], n, REPEATS)
     assert LEAST <= held <= MOST, (name, n, held)
 
 

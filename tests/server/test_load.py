@@ -17,7 +17,7 @@ def test_the_load_test_finds_no_mistake_and_no_leak(tmp_path: Path) -> None:
         "--out",
         str(tmp_path / "out"),
     ]
-    sizes = ["--sessions", "16", "--steps", "640", "--rounds", "1", "--drops", "64"]
+    sizes = ["--sessions", "16", "--steps", "320", "--rounds", "1", "--drops", "64"]
     done = subprocess.run([*script, *sizes], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -25,7 +25,7 @@ def test_the_load_test_finds_no_mistake_and_no_leak(tmp_path: Path) -> None:
     assert figures.keys() == {"cores", "load", "drops"}
     assert {"echo", "classic", "arena"} < figures["load"].keys()
     for measured in figures["load"].values():
-        assert measured["steps"] == 640
+        assert measured["steps"] == 320
         assert measured["first_mistakes"] == []
     drops = figures["drops"]
     assert drops["refused"] == 0

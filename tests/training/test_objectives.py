@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import torch
 
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.training.credited_turns import CreditedTurn
@@ -15,12 +14,16 @@ RECIPE = Recipe(temperature=4.0)
 
 
 def states(*gains: dict[str, float]) -> Any:
+    import torch
+
     rows = [CreditedTurn((), given, Role.OVERSIGHT, "arena", Tier.HARD) for given in gains]
     return returns_table(torch, rows, 0.0, torch.device("cpu"))
 
 
 def trained(table: Any, recipe: Recipe, start: Any | None = None, steps: int = 1200) -> Any:
     """One policy for all rows, as when they cannot be told apart."""
+    import torch
+
     logits = torch.zeros(52) if start is None else start.clone()
     logits.requires_grad_(True)
     optimizer = torch.optim.Adam([logits], lr=0.05)
@@ -33,6 +36,8 @@ def trained(table: Any, recipe: Recipe, start: Any | None = None, steps: int = 1
 
 
 def test_matching_ends_at_the_softmax_of_the_returns() -> None:
+    import torch
+
     chances = trained(states({"A": 8.0, "B": 4.0, "C": 0.0}), RECIPE)
     assert chances[:3].tolist() == pytest.approx(
         torch.softmax(torch.tensor([2.0, 1.0, 0.0]), 0).tolist(), abs=0.01
@@ -49,6 +54,8 @@ def test_improving_prefers_what_is_good_in_every_case() -> None:
 
 
 def test_labels_off_the_menu_have_no_part_in_it() -> None:
+    import torch
+
     table = states({"A": 1.0, "C": 2.0})
     logits = torch.zeros(1, 52, requires_grad=True)
     batch_loss(torch, logits, table, RECIPE).loss.backward()
@@ -58,6 +65,8 @@ def test_labels_off_the_menu_have_no_part_in_it() -> None:
 
 
 def test_regret_is_what_the_likeliest_action_loses() -> None:
+    import torch
+
     logits = torch.zeros(2, 52)
     logits[0, 1] = logits[1, 0] = 5.0
     found = batch_loss(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
@@ -65,12 +74,16 @@ def test_regret_is_what_the_likeliest_action_loses() -> None:
 
 
 def test_doing_nothing_is_ahead_by_its_bonus() -> None:
+    import torch
+
     row = CreditedTurn((), {"A": 1.0, "C": 2.0}, Role.OVERSIGHT, "arena", Tier.HARD)
     table = returns_table(torch, [row], 4.0, torch.device("cpu"))
     assert table[0, :3].tolist() == [5.0, float("-inf"), 2.0]
 
 
 def test_drawn_groups_move_towards_the_better_reply() -> None:
+    import torch
+
     recipe = replace(RECIPE, objective="sample", group_size=8)
     table = states({"A": 0.0, "B": 10.0})
     logits = torch.zeros(1, 52, requires_grad=True)
@@ -85,6 +98,8 @@ def test_drawn_groups_move_towards_the_better_reply() -> None:
 
 
 def test_a_start_holds_a_run_back() -> None:
+    import torch
+
     table, first = states({"A": 0.0, "B": 10.0}), torch.zeros(1, 52)
     recipe = replace(RECIPE, objective="improve", temperature=30.0)
     logits = torch.zeros(52, requires_grad=True)

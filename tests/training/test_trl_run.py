@@ -11,12 +11,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS
-from chaosops.training.trl_callback import RunCallback
 from chaosops.training.trl_run import CHECKPOINTS, train_trl
 from tests.conftest import Outcome
 from tests.training.letters import save_letter_model
@@ -78,6 +76,10 @@ def cut_off(recipe: Recipe, base: Path, folder: Path, moment: int) -> None:
 
     with pytest.raises(Killed):
         train_trl(recipe, base, folder, tell=fall)
+    # A kill in the middle of a checkpoint leaves half of one.
+    (folder / CHECKPOINTS / "checkpoint-4").mkdir(parents=True, exist_ok=True)
+    with (folder / METRICS).open("a") as file:
+        file.write('{"step": 9')
 
 
 def test_a_run_leaves_its_recipe_its_metrics_and_an_adapter(whole: Path) -> None:
@@ -113,6 +115,7 @@ def test_a_run_is_validated_by_playing(whole: Path) -> None:
 
 
 def test_the_adapter_is_what_peft_reads(base: Path, whole: Path) -> None:
+    import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
 
@@ -124,15 +127,10 @@ def test_the_adapter_is_what_peft_reads(base: Path, whole: Path) -> None:
     assert not torch.allclose(before, after, atol=1e-3)
 
 
-@pytest.mark.parametrize("moment", [1, 3])
 def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
-    base: Path, whole: Path, tmp_path: Path, moment: int
+    base: Path, whole: Path, tmp_path: Path
 ) -> None:
-    cut_off(SMOKE, base, tmp_path, moment)
-    # A kill in the middle of a checkpoint leaves half of one.
-    (tmp_path / CHECKPOINTS / "checkpoint-4").mkdir(parents=True, exist_ok=True)
-    with (tmp_path / METRICS).open("a") as file:
-        file.write('{"step": 9')
+    cut_off(SMOKE, base, tmp_path, 3)
     train_trl(SMOKE, base, tmp_path, resume=True)
     for name in (METRICS, WEIGHTS):
         assert (tmp_path / name).read_bytes() == (whole / name).read_bytes(), name
@@ -141,12 +139,14 @@ def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
 def test_so_does_one_that_goes_on_from_an_adapter(base: Path, whole: Path, tmp_path: Path) -> None:
     recipe = replace(UNWATCHED, start=str(whole / "adapter"), learning_rate=1e-2)
     train_trl(recipe, base, tmp_path / "through")
-    cut_off(recipe, base, tmp_path / "cut", 3)
-    train_trl(recipe, base, tmp_path / "cut", resume=True)
-    for name in (METRICS, WEIGHTS):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "through" / name).read_bytes()
+    for moment in (1, 3):  # before the first checkpoint, and after it
+        cut = tmp_path / f"cut{moment}"
+        cut_off(recipe, base, cut, moment)
+        train_trl(recipe, base, cut, resume=True)
+        for name in (METRICS, WEIGHTS):
+            assert (cut / name).read_bytes() == (tmp_path / "through" / name).read_bytes()
     # Its distance is counted from the adapter, not from the base below it.
-    assert rows_of(tmp_path / "cut")[0]["kl"] == pytest.approx(0, abs=1e-6)
+    assert rows_of(tmp_path / "through")[0]["kl"] == pytest.approx(0, abs=1e-6)
     with pytest.raises(BadInput, match="has rank 2 and alpha 4, the recipe 3 and 4"):
         train_trl(replace(recipe, lora_rank=3), base, tmp_path / "other")
 
@@ -187,6 +187,10 @@ def test_a_run_that_makes_no_sense_is_stopped(
 
 
 def test_what_is_not_finite_stops_the_run(tmp_path: Path) -> None:
+    import torch
+
+    from chaosops.training.trl_callback import RunCallback
+
     watch = RunCallback(SMOKE, tmp_path, print, [], None)
     model = torch.nn.Linear(2, 2)
     model.weight.grad = torch.tensor([[0.0, float("nan")], [0.0, 0.0]])

@@ -107,6 +107,16 @@ def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
     return found
 
 
+def rows_a_pass(rows: int, row_tokens: int, batch_tokens: int) -> int:
+    """The rows of a pass: as many as fit, in equal passes.
+
+    >>> rows_a_pass(128, 600, 24_000), rows_a_pass(12, 600, 100)
+    (32, 1)
+    """
+    fitting = [n for n in range(1, rows + 1) if rows % n == 0 and n * row_tokens <= batch_tokens]
+    return max(fitting, default=1)
+
+
 _worker_encoder: Encoder
 
 

@@ -17,6 +17,7 @@ from trl import GRPOConfig, GRPOTrainer
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
+from chaosops.training.encoder import rows_a_pass
 from chaosops.training.learner import hub_name
 from chaosops.training.live_model import START, encode
 from chaosops.training.process_group import ProcessGroup
@@ -173,18 +174,8 @@ def _rows_and_passes(
         )
     mine = replies // group.size
     longest = max(map(len, encode(tokenizer, [prompt.chat for prompt in prompts])))
-    rows = _rows_a_pass(mine, longest + recipe.max_reply_tokens, recipe.batch_tokens)
+    rows = rows_a_pass(mine, longest + recipe.max_reply_tokens, recipe.batch_tokens)
     return rows, mine // rows
-
-
-def _rows_a_pass(rows: int, row_tokens: int, batch_tokens: int) -> int:
-    """The rows of a pass: as many as fit, in equal passes.
-
-    >>> _rows_a_pass(128, 600, 24_000), _rows_a_pass(12, 600, 100)
-    (32, 1)
-    """
-    fitting = [n for n in range(1, rows + 1) if rows % n == 0 and n * row_tokens <= batch_tokens]
-    return max(fitting, default=1)
 
 
 def save_adapter(recipe: Recipe, trainer: Any, folder: Path) -> None:
