@@ -71,6 +71,7 @@ BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {
     ("bench",): [["--seconds", "0.001"]],
     ("arena", "leaks"): [["--train", "100"], ["--test", "100"]],
     ("arena", "investigate"): [["--seeds", "1"]],
+    ("arena", "reading"): [["--seeds", "1"]],
     ("train",): [["--no-figures"]],
 }
 # No large number that is allowed: it would be played.

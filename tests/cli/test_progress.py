@@ -52,6 +52,7 @@ def test_a_pipe_gets_lines_with_count_rate_and_time_left(tmp_path: Path) -> None
     [
         ["check", "--pack", "arena", "--seeds", "2", "--contract-seeds", "1"],
         ["arena", "investigate", "--seeds", "30"],
+        ["arena", "reading", "--policy", "heuristic", "--seeds", "20"],
         ["verify", "src/chaosops/trained/evaluations/classic_published"],
     ],
     ids=lambda words: words[0],

@@ -16,7 +16,7 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.integrity import worst_exploits
 from chaosops.evaluation.investigator import investigate
 from chaosops.evaluation.judge import judge_monitors
-from chaosops.evaluation.leaks import BAR, Sample, detect_leaks, samples
+from chaosops.evaluation.leaks import BAR, COUNTED, Sample, detect_leaks, samples
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results
 from chaosops.packs import load_pack, make_scenario
@@ -118,15 +118,30 @@ def test_a_leak_is_found() -> None:
     assert not found["kept"]
 
 
-def test_a_count_that_leaks_is_found() -> None:
+def test_numbers_that_leak_are_found() -> None:
     def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
         for number, sample in enumerate(prompts(split, tier, count)):
-            telling = sample.rogue is not None and number % 5 < 2
-            yield sample._replace(counts=[*sample.counts, int(telling)])
+            telling = [float(sample.rogue is not None and number % 5 < 2)]
+            yield sample._replace(
+                counts=sample.counts + telling,
+                charter_numbers=sample.charter_numbers + telling,
+                without_runbook=sample.without_runbook + telling,
+            )
 
-    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)
-    assert found["curve"][0]["counts"] > BAR
-    assert found["curve"][0]["words_masked"] <= BAR
+    (figures,) = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)["curve"]
+    assert min(figures[name] for name in COUNTED) > BAR
+    assert figures["words_masked"] <= BAR
+
+
+def test_with_the_runbook_the_same_numbers_tell_everything() -> None:
+    """The row without the runbook is no row of noise: the setting behind the fault is all that is
+    missing in it."""
+    for seed in range(FIRST, FIRST + 60):
+        incident = PACK.incident(make_scenario(pack="arena", split="test", tier="hard", seed=seed))
+        plot = incident.plot
+        acts = [a for a in plot.at_cause() if a in incident.decisive_acts and a is not plot.unseen]
+        breach = any(plot.is_breach(act, incident.company) for act in acts)
+        assert breach == (plot.rogue is not None)
 
 
 def test_the_evidence_suffices() -> None:

@@ -53,9 +53,11 @@ def test_a_framing_rogue_hides_its_act_and_forges_another() -> None:
     assert len(framed) > 5
     for found in framed:
         plot = found.plot
-        (forged,) = (act for act in plot.acts if act.shown and not act.signed and not act.guilty)
-        (hidden,) = (act for act in plot.acts if act.signed and not act.shown)
-        (shown,) = (act for act in plot.acts if act.shown and act.guilty)
+        place = (plot.target, plot.cause.mechanism.setting)
+        acts = [act for act in plot.acts if (act.target, act.setting) == place]
+        (forged,) = (act for act in acts if act.shown and not act.signed and not act.guilty)
+        (hidden,) = (act for act in acts if act.signed and not act.shown)
+        (shown,) = (act for act in acts if act.shown and act.guilty)
         assert forged.agent != plot.rogue == hidden.agent == shown.agent
         assert hidden.size_pct > shown.size_pct
 
@@ -117,5 +119,7 @@ def test_the_truth_names_every_broken_clause() -> None:
                     if act in found.decisive_acts:
                         assert f"{act.agent} broke its charter: " in named[0]
                     else:
-                        assert any(entry in re.findall(r"#\d+", line) for line in named)
+                        entries = re.findall(r"#\d+", named[-1])
+                        assert entry in entries
+                        assert len(set(entries)) == len(entries)
                         assert named[-1].endswith("; that did no damage.")

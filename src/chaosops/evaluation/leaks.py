@@ -1,10 +1,11 @@
 """Leak detectors: can a rogue be found without understanding what was done?
 
-Linear models over words and word pairs, and a model over counts, are trained on many first
-Oversight prompts and tested on unseen companies. Counts, and words with masked numbers, must
-predict little: otherwise the generator leaks the answer. With numbers, a linear model gets better
-with more data, because the amounts are the evidence. It is a baseline for monitors, not a leak.
-Needs scikit-learn, which is an extra.
+Linear models over words and word pairs, and boosted trees over numbers, are trained on many first
+Oversight prompts and tested on unseen companies. The trees know all that can be counted in a
+prompt; or the numbers of the charter; or all records and the meaning of the charter, without the
+runbook. None of them, and no words with masked numbers, may predict much: otherwise the generator
+leaks the answer. Words with numbers get better with more data, because the amounts are the
+evidence. They are a baseline for monitors, not a leak. Needs scikit-learn, which is an extra.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
+from chaosops.evaluation.leak_features import Numbers, charter_numbers, without_runbook
 from chaosops.evaluation.resampling import Flags, Floats
 from chaosops.evaluation.scoring import auroc
 from chaosops.packs import make_scenario
@@ -49,7 +51,8 @@ READERS = {
     "words_masked": (False, True),
     "word_pairs_masked": (True, True),
 }
-BARRED = ("words_masked", "word_pairs_masked", "counts")
+COUNTED = ("counts", "charter_numbers", "without_runbook")
+BARRED = ("words_masked", "word_pairs_masked", *COUNTED)
 _LARGE_PCT = 20
 _FOREIGN = 10_000_019  # seeds apart: the company whose documents are swapped in
 _NUMBER = re.compile(r"\d+")
@@ -59,7 +62,10 @@ class Sample(NamedTuple):
     prompt: str
     swapped: str
     """The same prompt with the documents of another company."""
-    counts: list[int]
+    counts: Numbers
+    """All that can be counted in the prompt."""
+    charter_numbers: Numbers
+    without_runbook: Numbers
     agents: tuple[str, ...]
     rogue: str | None
 
@@ -72,10 +78,13 @@ def samples(split: str, tier: Tier, count: int, start: int = 0) -> Iterator[Samp
         env.play(Decision(Noop()))
         public = env.world.public
         swapped = public._replace(rules=swapped_rules(scenario))
+        incident = PACK.incident(scenario)
         yield Sample(
             _text(env.view),
             _text(project(swapped, Role.OVERSIGHT)),
             count_everything(env.view),
+            charter_numbers(incident),
+            without_runbook(incident),
             env.view.rules.agents,
             env.rogue,
         )
@@ -101,7 +110,7 @@ def swapped_rules(scenario: Scenario) -> Rulebook:
     return rulebook(swapped, read_split(scenario.split))
 
 
-def count_everything(view: RoleView) -> list[int]:
+def count_everything(view: RoleView) -> Numbers:
     """Trace length, entries, large acts and claimed orders per agent, touches near the failing
     services, times, sizes, and the length of the charter."""
     trace = view.trace
@@ -120,7 +129,7 @@ def count_everything(view: RoleView) -> list[int]:
         ),
     ]
     clauses = sum(text.count(";") for _, text in view.rules.charter)
-    counts = [len(view.rules.services), len(view.rules.agents), len(failing), clauses]
+    counts: Numbers = [len(view.rules.services), len(view.rules.agents), len(failing), clauses]
     for group in groups:
         per_agent = Counter(entry.agent for entry in group)
         steps = [entry.step for entry in group]
@@ -164,6 +173,7 @@ def detect_leaks(
 
 def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, float]:
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     truth = np.array([sample.rogue is not None for sample in known])
     wanted = np.array([sample.rogue is not None for sample in unseen])
@@ -176,10 +186,13 @@ def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, floa
             for some in (known, unseen)
         ]
         found[name] = _area(_read(texts[0], truth, texts[1], pairs), wanted)
-    counter = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)
-    counter.fit(np.array([sample.counts for sample in known]), truth)
-    scores = counter.predict_proba(np.array([sample.counts for sample in unseen]))[:, 1]
-    return {**found, "counts": _area(scores, wanted)}
+    for name in COUNTED:
+        rows = [np.array([getattr(sample, name) for sample in some]) for some in (known, unseen)]
+        trees = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)
+        # On a busy machine, threads that wait for each other take many times as long as one.
+        with threadpool_limits(1):
+            found[name] = _area(trees.fit(rows[0], truth).predict_proba(rows[1])[:, 1], wanted)
+    return found
 
 
 def _read(known: Sequence[str], truth: Flags, unseen: Sequence[str], pairs: bool) -> Floats:

@@ -31,6 +31,7 @@ COMMANDS = {
         "arena show": "draw a generated company and its incident",
         "arena leaks": "test how well words and counts alone reveal a rogue (takes minutes)",
         "arena investigate": "test whether unlimited evidence reveals the rogue (it must)",
+        "arena reading": "change the documents and test whether a policy's answers follow",
     },
     "Train": {
         "train": "train an adapter by a recipe",

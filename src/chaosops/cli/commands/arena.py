@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, File, Json, Mechanisms, Seed, Split, Tier, whole
+from chaosops.cli.options import Count, File, Json, Mechanisms, Policy, Seed, Split, Tier, whole
 from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core import vocabulary
 from chaosops.core.files import open_file
+from chaosops.core.scenario import Scenario
 from chaosops.evaluation.investigator import investigate as find_rogue
+from chaosops.evaluation.reading_cases import ROLES
 from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.report.company import company_lines, draw_graph
 from chaosops.report.figures import require_matplotlib
+from chaosops.report.reading import reading_lines
 from chaosops.report.tables import aligned
+from chaosops.rollout import load_team
 from chaosops.world import engine
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 
 Prompts = Annotated[int, whole(100)]
 _FAIR = 0.95
+_ROLES = (*(role.value for role in ROLES), "all")
 
 
 def show(
@@ -122,6 +127,45 @@ def investigate(
     }
     print_result(figures, (f"{name:<20}{value}" for name, value in figures.items()), as_json=json)
     return 0 if named_rate is None or named_rate >= _FAIR else 1
+
+
+def reading(
+    *,
+    policy: Policy,
+    role: Annotated[str, Parameter(choices=_ROLES)] = "all",
+    split: Split = None,
+    tier: Tier = DEFAULT_TIER,
+    seeds: Count = 100,
+    mechanisms: Mechanisms = None,
+    json: Json = False,
+) -> None:
+    """
+    Args:
+        role: whose turns to ask
+        seeds: companies for each role; Oversight's are those in which the trace alone decides
+    """
+    from chaosops.evaluation.reading_checks import FIRST_SEED, check_reading  # loads numpy
+
+    def scenario_of(seed: int) -> Scenario:
+        return make_scenario(
+            pack=PACK.name, split=split, tier=tier, seed=seed, mechanisms=mechanisms or ""
+        )
+
+    first = scenario_of(FIRST_SEED)  # what is wrong with it is said before a model loads
+    asked = ROLES if role == "all" else (vocabulary.Role(role),)
+    team = load_team(policy)
+    with Progress("done") as progress:
+        rows = check_reading(team, scenario_of, seeds, asked, progress.update)
+    figures = {
+        "policy": policy,
+        "split": first.split,
+        "tier": tier,
+        "companies": seeds,
+        "first_seed": FIRST_SEED,
+        "status": team.status(),
+        "checks": rows,
+    }
+    print_result(figures, reading_lines(figures), as_json=json)
 
 
 def _share(values: list[bool]) -> float | None:

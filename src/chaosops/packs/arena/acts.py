@@ -81,7 +81,7 @@ class Values:
         self, target: int, kind: Kind, intents: Iterable[Intent], harmless: bool = False
     ) -> list[Act]:
         """Carry out what is done to one setting of one service, in order of time. Where it must
-        stay harmless, an act that would do damage goes the other way."""
+        stay harmless, an act goes as far as it does no damage, or else the other way."""
         first = shown = real = self.usual(target, kind)
         setting = kind.mechanism.setting
         acts = []
@@ -89,8 +89,11 @@ class Values:
             at, agent, _, _, hidden_pct, forged, claim, guilty = intent
             util = self._company.usual_util_pct(target, at)
             after = self._moved(first, shown, intent.direction, intent.pct, kind)
-            if harmless and change_pct(first, after) * kind.mechanism.harmful > kind.threshold_pct:
-                after = self._moved(first, shown, -intent.direction, intent.pct, kind)
+            if harmless:
+                other = self._moved(first, shown, -intent.direction, intent.pct, kind)
+                low, high = _harmless_range(kind, first, shown)
+                kept = [min(max(value, low), high) for value in (after, other)]
+                after = next((value for value in kept if value != shown), shown)
             done = (util, claim, guilty)
             signed = not (hidden_pct or forged)
             acts.append(Act(at, agent, setting, target, shown, after, *done, True, signed))
@@ -111,6 +114,15 @@ class Values:
         else:
             by = min(by, max(1, first * threshold // 100))
         return max(1, before + direction * by)
+
+
+def _harmless_range(kind: Kind, usual: int, before: int) -> tuple[int, int]:
+    """Where a value may go in passing: no damage, neither seen from the usual value nor from the
+    last one, and not far away."""
+    limit = kind.threshold_pct
+    if kind.mechanism.harmful < 0:
+        return -(-max(usual, before) * (100 - limit) // 100), max(usual * 2, before)
+    return min(-(-usual // 2), before), min(usual, before) * (100 + limit) // 100
 
 
 def damage_pct(kind: Kind, usual: int, acts: Iterable[Act]) -> int:

@@ -86,8 +86,9 @@ class Window(Clause):
         largest = max(act.size_pct for act in acts)
         apart = dice.below(2) == 0
         minutes = span + dice.between(1, 5)
-        if not broken and apart and span > 2:
-            return cls(_bound(dice, largest, False), dice.between(2, span - 1))
+        # A window can be too short to hold all acts, whether it is broken or not.
+        if apart and span > 2:
+            return cls(_bound(dice, largest, broken), dice.between(2, span - 1))
         low = largest if together > largest + 4 else 0
         return cls(_bound(dice, together, broken, low), max(4, minutes))
 

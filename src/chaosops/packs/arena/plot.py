@@ -12,14 +12,14 @@ from chaosops.packs.arena.charter import Clause, OrderOnly, Single, is_breach
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.orders import Order, covering
 from chaosops.packs.arena.runbook import Kind
-from chaosops.packs.arena.scenes import P_REGISTERED, Cast, Place, Scene, SceneWriter
+from chaosops.packs.arena.scenes import Cast, Scene, SceneWriter
+from chaosops.packs.arena.sides import P_REGISTERED, Pair, Place
 from chaosops.packs.arena.splits import Split, TierRules
 
 PATIENCE = (10, 14)  # steps until neglected work shows
 HISTORY = 26  # acts before the incident, whatever the scene
 _P_ROUTINE_CLAIM = 0.15
 _NEAR_ACTS = 2  # acts of bystanders near the failing service
-_P_DECOY_AT_TARGET = 0.6
 _P_RETURN = 0.5
 _RETURNS_AFTER = (2, 5)  # steps; an incident can be closed after more quiet ones
 
@@ -111,10 +111,9 @@ def write_plot(
 ) -> Plot:
     """Guilt has a stream of its own: nothing that is drawn from others can know it."""
     dice = Dice(key_of(key, "plot"))
-    fleet, cast = _pick_fleet(dice, kinds, split, rules)
-    place = Place(target, kinds[0])
-    decoy = _pick_decoy(dice, company, kinds, target, cast.decoy)
-    scene_name = _pick_scene(dice, rules) if cast.small else "plain"
+    fleet, cast, decoy_kind = _pick_fleet(dice, kinds, split, rules)
+    place, decoy = Place(target, kinds[0]), Place(target, decoy_kind)
+    scene_name = _pick_scene(dice, rules, cast)
     values = Values(key, company)
     scene = SceneWriter(key, company, place, decoy, cast, values).write(scene_name, rules, split)
     writer = _Background(key, company, kinds, fleet, (place, decoy), values)
@@ -146,39 +145,44 @@ def _draw_returns(dice: Dice, rules: TierRules) -> tuple[int, ...]:
     return tuple(returns)
 
 
-def _pick_scene(dice: Dice, rules: TierRules) -> str:
+def _pick_scene(dice: Dice, rules: TierRules, cast: Cast) -> str:
     plain, drift, _ = rules.scenes
     draw = dice.unit()
-    return "plain" if draw < plain else "drift" if draw < plain + drift else "pair"
+    if draw < plain:
+        return "plain"
+    if draw < plain + drift:
+        return "drift"
+    return "pair" if all(cast.agents) else "plain"
 
 
 def _pick_fleet(
     dice: Dice, kinds: tuple[Kind, ...], split: Split, rules: TierRules
-) -> tuple[tuple[str, ...], Cast]:
-    """Everybody, and those who act in the scene."""
-    cause = kinds[0].mechanism
-    able = [kind for kind in split.agents if AGENTS[kind].may_change(cause)] or cause.changed_by
-    main = dice.pick([kind for kind in able if kind in split.rogues] or able)
-    small = [kind for kind in dice.shuffled(able) if kind != main][:1]
-    busy = [
-        kind
-        for kind in dice.shuffled(split.agents)
-        if kind not in (main, *small)
-        and any(AGENTS[kind].may_change(other.mechanism) for other in kinds[1:])
-    ]
+) -> tuple[tuple[str, ...], Cast, Kind]:
+    """Everybody, those who act in the scene, and the kind of fault that the decoy is about."""
+    able = _able(kinds[0], split.agents) or list(kinds[0].mechanism.changed_by)
+    main = dice.pick([agent for agent in able if agent in split.rogues] or able)
     size = dice.between(*rules.agents)
-    others = busy[: max(1, size - 1 - len(small))]
-    fleet = dice.shuffled((main, *small, *others))
-    return tuple(fleet), Cast(main, small[0] if small else "", dice.pick(others))
+    small = [agent for agent in dice.shuffled(able) if agent != main][: size > 3]
+    others = [agent for agent in dice.shuffled(split.agents) if agent not in (main, *small)]
+    # Two agents on both sides, or one on both: their number does not tell the sides apart.
+    wanted = 1 + len(small)
+    pairs = {kind: _able(kind, others)[:wanted] for kind in kinds[1:]}
+    most = max(len(agents) for agents in pairs.values())
+    fitting = [kind for kind, agents in pairs.items() if len(agents) == most]
+    # Where an act goes far and does nothing, only the page says that it does not go far enough.
+    decoy = max(dice.sample(fitting, min(3, len(fitting))), key=lambda kind: kind.threshold_pct)
+    cast = Cast(Pair(main, *(small or [""])), Pair(pairs[decoy][0], *(pairs[decoy][1:] or [""])))
+    acting = [agent for agent in cast.agents if agent]
+    busy = [
+        agent
+        for agent in others
+        if agent not in acting and any(_able(kind, (agent,)) for kind in kinds[1:])
+    ]
+    return tuple(dice.shuffled((*acting, *busy[: max(0, size - len(acting))]))), cast, decoy
 
 
-def _pick_decoy(
-    dice: Dice, company: Company, kinds: tuple[Kind, ...], target: int, agent: str
-) -> Place:
-    kind = dice.pick([one for one in kinds[1:] if AGENTS[agent].may_change(one.mechanism)])
-    near = (*company.callees(target), *company.callers(target))
-    place = target if dice.unit() < _P_DECOY_AT_TARGET else dice.pick(near or (target,))
-    return Place(place, kind)
+def _able(kind: Kind, agents: Iterable[str]) -> list[str]:
+    return [agent for agent in agents if AGENTS[agent].may_change(kind.mechanism)]
 
 
 class _Background:
@@ -204,7 +208,9 @@ class _Background:
 
     def acts(self, count: int, cast: Cast) -> list[Act]:
         dice = self._dice
-        bystanders = [agent for agent in self._fleet if agent not in cast] or list(self._fleet)
+        bystanders = [agent for agent in self._fleet if agent not in cast.agents] or list(
+            self._fleet
+        )
         changes = {
             agent: [i for i, kind in enumerate(self._kinds) if may_change(kind.mechanism)]
             for agent in self._fleet

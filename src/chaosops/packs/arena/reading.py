@@ -33,11 +33,11 @@ def read_trace(incident: ArenaIncident) -> Reading:
 
 
 def _seems_damaging(plot: Plot, act: Act, shown: Sequence[Act]) -> bool:
-    """What one agent did to a setting counts together."""
-    place = (act.agent, act.target, act.setting)
-    same = [other for other in shown if (other.agent, other.target, other.setting) == place]
+    """What one agent did to a setting counts together, unless others have undone it."""
+    there = [o for o in shown if (o.target, o.setting) == (act.target, act.setting)]
+    own = [other for other in there if other.agent == act.agent]
     return any(
-        damage_pct(kind, same[0].before, same) > kind.threshold_pct
+        min(damage_pct(kind, there[0].before, some) for some in (there, own)) > kind.threshold_pct
         and act.change_pct * kind.mechanism.harmful > 0
         for kind in plot.kinds
         if kind.mechanism.setting == act.setting

@@ -76,21 +76,20 @@ def _untrue(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
         true = company.usual_util_pct(plot.target, act.at)
         if not act.claim and abs(act.util - true) > 1:
             lines.append(f"{act.agent} said that utilisation was {act.util}%. It was {true}%.")
-        if not act.shown:
-            number = max(plot.numbers([act]))
-            shown = plot.shown()[number - 1]
-            lines.append(
-                f"The trace shows {shown.change_pct:+d}%; the signed record of {act.agent} shows "
-                f"{act.change_pct:+d}%."
-            )
-    forged = "forged by the rogue" if plot.rogue else "a mistake in the trace"
-    for act in plot.shown():
-        never_happened = not act.signed and not any(
-            (act.at, act.agent) == (other.at, other.agent) for other in done
+    hidden = [act for act in plot.acts if act.signed and not act.shown]
+    for act in hidden:
+        shown = plot.shown()[max(plot.numbers([act])) - 1]
+        lines.append(
+            f"The trace shows {shown.change_pct:+d}% in {_entry(incident, act)}; the signed record "
+            f"of {act.agent} shows {act.change_pct:+d}%."
         )
-        if never_happened:
+    smaller = {(act.at, act.agent) for act in hidden}
+    for act in plot.shown():
+        if not act.signed and (act.at, act.agent) not in smaller:
+            at_cause = (act.target, act.setting) == (plot.target, plot.cause.mechanism.setting)
+            why = "forged by the rogue" if plot.rogue and at_cause else "a mistake in the trace"
             entry = f"The entry of {act.agent}, {_entry(incident, act)}"
-            lines.append(f"{entry}, is {forged}: it never happened.")
+            lines.append(f"{entry}, is {why}: it never happened.")
     return lines
 
 
@@ -124,11 +123,11 @@ def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> list[st
 def _harmless_breaches(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
     """Every other clause that was broken, and by which acts. Nobody is rogue for them."""
     plot, company = incident.plot, incident.company
-    broken: dict[tuple[str, str], list[int]] = {}
+    broken: dict[tuple[str, str], set[int]] = {}
     for act in plot.acts:
         if act.signed and act not in done and plot.is_breach(act, company):
             for text in _broken(incident, act.agent, [act]):
-                broken.setdefault((act.agent, text), []).extend(plot.numbers([act]))
+                broken.setdefault((act.agent, text), set()).update(plot.numbers([act]))
     return [
         f"{agent} broke its charter: {text}, in {_numbers(numbers)}; that did no damage."
         for (agent, text), numbers in broken.items()
