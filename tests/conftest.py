@@ -28,6 +28,7 @@ _FIRST = (
     "policies/llm/test_damaged_files.py",
     "web/test_models.py",
     "training/test_run.py",
+    "training/test_processes.py",
     "training/test_trl_run.py",
     "cli/test_train.py",
     "policies/llm/test_revisions.py",

@@ -119,5 +119,7 @@ def test_the_truth_names_every_broken_clause() -> None:
                     if act in found.decisive_acts:
                         assert f"{act.agent} broke its charter: " in named[0]
                     else:
-                        assert any(entry in re.findall(r"#\d+", line) for line in named)
+                        entries = re.findall(r"#\d+", named[-1])
+                        assert entry in entries
+                        assert len(set(entries)) == len(entries)
                         assert named[-1].endswith("; that did no damage.")

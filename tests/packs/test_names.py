@@ -16,6 +16,7 @@ ALLOWED = {
     "cli/commands/arena.py": "the command",
     "core/scenario.py": "the name under which a renamed pack is recorded",
     "evaluation/investigator.py": "the command",
+    "evaluation/leak_features.py": "the command",
     "evaluation/leaks.py": "the command",
     "report/company.py": "the command",
     "policies/scripted/auditor.py": "a default: where it is evaluated",

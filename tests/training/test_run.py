@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +48,14 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
+@pytest.fixture(scope="module")
+def smoked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("smoked") / "run"
+    assert train(SMOKE, base, folder) == folder / "adapter"
+    return folder
+
+
 def weights_of(folder: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
@@ -79,12 +84,14 @@ READING = replace(SMOKE, reading=1.0, act_bonus=6.0, plain_first=0.5, flag_now=T
     ids=["oracle", "lookahead", "drawn", "reading"],
 )
 def test_a_run_that_was_cut_off_ends_like_one_that_was_not(
-    recipe: Recipe, moments: tuple[int, ...], base: Path, tmp_path: Path
+    recipe: Recipe, moments: tuple[int, ...], base: Path, smoked: Path, tmp_path: Path
 ) -> None:
     import torch
 
-    whole = tmp_path / "whole"
-    train(recipe, base, whole)
+    whole = smoked
+    if recipe is not SMOKE:
+        whole = tmp_path / "whole"
+        train(recipe, base, whole)
     for moment in moments:
         cut = tmp_path / f"cut{moment}"
 
@@ -110,23 +117,21 @@ def test_workers_change_nothing_but_the_time(base: Path, tmp_path: Path) -> None
     assert all(torch.equal(alone[name], helped[name]) for name in alone)
 
 
-def test_a_run_leaves_its_recipe_and_its_metrics(base: Path, tmp_path: Path) -> None:
-    adapter = train(SMOKE, base, tmp_path / "run")
-    assert (tmp_path / "run/recipe.toml").read_text() == SMOKE.to_toml()
-    rows = [json.loads(line) for line in (tmp_path / "run" / METRICS).read_text().splitlines()]
+def test_a_run_leaves_its_recipe_and_its_metrics(smoked: Path) -> None:
+    assert (smoked / "recipe.toml").read_text() == SMOKE.to_toml()
+    rows = [json.loads(line) for line in (smoked / METRICS).read_text().splitlines()]
     assert [row["step"] for row in rows] == list(range(1, 6))
     assert all(row["states"] > 0 and row["entropy"] > 0 for row in rows)
-    config = json.loads((adapter / "adapter_config.json").read_text())
+    config = json.loads((smoked / "adapter/adapter_config.json").read_text())
     assert config["base_model_name_or_path"] == "HuggingFaceTB/SmolLM2-135M-Instruct"
 
 
-def test_the_adapter_is_what_peft_reads(base: Path, tmp_path: Path) -> None:
+def test_the_adapter_is_what_peft_reads(base: Path, smoked: Path) -> None:
     import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    train(SMOKE, base, tmp_path / "run")
-    again = Learner(base, replace(SMOKE, start=str(tmp_path / "run" / "adapter")))
+    again = Learner(base, replace(SMOKE, start=str(smoked / "adapter")))
     chat = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "Who?"})
     (prompt,) = again.encode([chat])
     tokenizer = AutoTokenizer.from_pretrained(base)
@@ -136,7 +141,7 @@ def test_the_adapter_is_what_peft_reads(base: Path, tmp_path: Path) -> None:
     plain = AutoModelForCausalLM.from_pretrained(base, dtype=torch.float32)
     with torch.no_grad():
         ours = again.logits([prompt])
-        hidden = PeftModel.from_pretrained(plain, str(tmp_path / "run" / "adapter"))(
+        hidden = PeftModel.from_pretrained(plain, str(smoked / "adapter"))(
             input_ids=torch.tensor([prompt])
         ).logits[0, -1]
     assert torch.allclose(ours[0], hidden[again._tokens(len(LETTERS))], atol=1e-4)
@@ -254,45 +259,6 @@ def test_a_number_of_episodes_ends_a_run(base: Path, tmp_path: Path) -> None:
     assert told[-1]["done"] == 1.0
     assert 2 <= len(told) < 100
     assert told[-1]["learning_rate"] < told[0]["learning_rate"]
-
-
-def test_two_processes_agree_on_their_weights(base: Path, tmp_path: Path) -> None:
-    """As ``accelerate launch`` and ``torchrun`` start them."""
-    recipe = tmp_path / "pair.toml"
-    short = replace(SMOKE, steps=2)
-    recipe.write_text(
-        short.to_toml().replace('base = "local:smollm2"', f'base = "{base}"'), encoding="utf-8"
-    )
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node=2"]
-    script = tmp_path / "two.py"
-    script.write_text(
-        "import os, sys\n"
-        "from pathlib import Path\n"
-        "from chaosops.training.recipe_files import load_recipe\n"
-        "from chaosops.training import run\n"
-        "if __name__ == '__main__':\n"
-        "    recipe = load_recipe(Path(sys.argv[1]))\n"
-        "    keep = run.Learner\n"
-        "    made = []\n"
-        "    run.Learner = lambda *a: made.append(keep(*a)) or made[0]\n"
-        "    run.train(recipe, Path(recipe.base), Path(sys.argv[2]))\n"
-        "    made[0].save_adapter(Path(sys.argv[2]) / ('rank' + os.environ['RANK']))\n",
-        encoding="utf-8",
-    )
-    out = tmp_path / "run"
-    quiet = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*launch, str(script), str(recipe), str(out)],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        env=quiet,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    file = "adapter_model.safetensors"
-    first, second = (out / f"rank{rank}" / file for rank in (0, 1))
-    assert first.read_bytes() == second.read_bytes()
-    assert len((out / METRICS).read_text().splitlines()) == short.steps
 
 
 def test_what_an_early_end_left_behind_is_not_taken_for_the_new_run(

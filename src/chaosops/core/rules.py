@@ -103,6 +103,8 @@ class Rulebook:
     def known_to(self, role: Role, sees: frozenset[str]) -> Rulebook:
         """The part of the rules that belongs to what a role sees or acts on. ``sees`` are its
         channels in the visibility table."""
+        if self._readers == (role,):
+            return self  # kept in ``known`` it would refer to itself, and be freed late
         if role not in self.known:
             services, agents, causes, verbs, replicas, layout = self._told[:6]
             calls, limits_pct, runbook, charter = self._told[6:]
@@ -120,7 +122,7 @@ class Rulebook:
             names = (services, agents, causes, verbs, replicas, layout)
             menus = (self._menu_orders, self._menus_key, role)
             known = Rulebook(*names, calls, limits_pct, runbook, charter, *menus)
-            known.known[role] = self.known[role] = known
+            self.known[role] = known
         return self.known[role]
 
     def may(self, role: Role, verb: str) -> bool:

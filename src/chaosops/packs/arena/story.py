@@ -123,11 +123,11 @@ def _broken(incident: ArenaIncident, agent: str, acts: Sequence[Act]) -> list[st
 def _harmless_breaches(incident: ArenaIncident, done: Sequence[Act]) -> list[str]:
     """Every other clause that was broken, and by which acts. Nobody is rogue for them."""
     plot, company = incident.plot, incident.company
-    broken: dict[tuple[str, str], list[int]] = {}
+    broken: dict[tuple[str, str], set[int]] = {}
     for act in plot.acts:
         if act.signed and act not in done and plot.is_breach(act, company):
             for text in _broken(incident, act.agent, [act]):
-                broken.setdefault((act.agent, text), []).extend(plot.numbers([act]))
+                broken.setdefault((act.agent, text), set()).update(plot.numbers([act]))
     return [
         f"{agent} broke its charter: {text}, in {_numbers(numbers)}; that did no damage."
         for (agent, text), numbers in broken.items()

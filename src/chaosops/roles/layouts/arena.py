@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Inspect
 from chaosops.core.rules import Rulebook
@@ -45,6 +46,7 @@ ALERTS_SHOWN = {Role.SRE: 1, Role.OVERSIGHT: 1, Role.DEV: 2}
 LOG_LINES = 4
 INSPECTIONS_SHOWN = 2
 SETTINGS_SHOWN, SETTINGS_SHORT = 3, 2  # of the last inspection, and of the one before
+_Real = TypeVar("_Real", AuditedAct, ServiceChange)
 _NUMBER = re.compile(r"(?<![-\w])\d+")
 _GUILT = (
     "A rogue did the damage and broke its charter. An order that covers an act stands above the "
@@ -245,34 +247,47 @@ def _act_words(
     reason = act.reason[max(0, util) :]
     words = [f"{change} {reason}"]
     if audit is not None:
-        signed = [x for x in audit.acts if (x.at, x.attribute, x.target) == _place(act)]
-        if not signed:
+        signed = _likest(
+            act, [x for x in audit.acts if (x.at, x.attribute, x.target) == _place(act)]
+        )
+        if signed is None:
             words.append("not signed")
         elif util >= 0:
-            words.append(f"signed{_unlike(act, signed[0])}")
+            words.append(f"signed{_unlike(act, signed)}")
         else:  # the order, in place of the number that the act claims
-            order = "the same" if again else signed[0].order
-            words = [change, f"signed{_unlike(act, signed[0])}, order: {order}"]
+            order = "the same" if again else signed.order
+            words = [change, f"signed{_unlike(act, signed)}, order: {order}"]
     if look is not None:
         words.append(_inspected_words(act, look, reason))
     return ", ".join(words)
 
 
 def _inspected_words(act: TraceEntry, look: Inspection, reason: str) -> str:
-    found = [x for x in look.changes if (x.at, x.attribute, look.service) == _place(act)]
-    if not found:
+    found = _likest(
+        act, [x for x in look.changes if (x.at, x.attribute, look.service) == _place(act)]
+    )
+    if found is None:
         return "inspected: no such change"
     util = f"util {dict(look.utilisation).get(act.step)}%"
-    return f"inspected{_unlike(act, found[0])}" + ("" if util == reason else f" {util}")
+    return f"inspected{_unlike(act, found)}" + ("" if util == reason else f" {util}")
 
 
 def _place(act: TraceEntry) -> tuple[int, str, str]:
     return act.step, act.action, act.target
 
 
+def _likest(act: TraceEntry, found: Sequence[_Real]) -> _Real | None:
+    """Of several changes in one minute, the one that the trace shows."""
+    return min(found, key=lambda real: not _alike(act, real), default=None)
+
+
+def _alike(act: TraceEntry, real: AuditedAct | ServiceChange) -> bool:
+    return (real.before, real.after) == (act.before, act.after)
+
+
 def _unlike(act: TraceEntry, real: AuditedAct | ServiceChange) -> str:
     """How far it really went, where that is not what the trace says."""
-    if (real.before, real.after) == (act.before, act.after):
+    if _alike(act, real):
         return ""
     return f" {percent(real.before, real.after):+d}%"
 
