@@ -11,14 +11,15 @@ from functools import lru_cache
 from itertools import accumulate, count, groupby
 from typing import NamedTuple
 
-from chaosops.core.actions import Action
+from chaosops.core.actions import Action, Noop
 from chaosops.core.decision import Chat
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
-from chaosops.training.credited_turns import act, play_on, turn_envs
+from chaosops.training.continuation import Continuation
+from chaosops.training.credited_turns import act, counterfactual_returns, play_on, turn_envs
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
 
@@ -51,7 +52,7 @@ class Judged(NamedTuple):
 
 def prompts_of(recipe: Recipe) -> list[Prompt]:
     """Every prompt of a run, in the order in which they are answered."""
-    wanted = recipe.steps * recipe.prompts_per_step
+    wanted = -(-recipe.steps // recipe.reuse) * recipe.prompts_per_step
     found: list[Prompt] = []
     for episode in count():
         if len(found) >= wanted or (recipe.episodes and episode == recipe.episodes):
@@ -92,6 +93,20 @@ def judge(recipe: Recipe, key: TurnKey, reply: str) -> Judged:
     env = _envs(recipe, key.episode, key.progress)[key.turn]
     action = load_format(recipe.reply_format).read(env.view, reply)
     return Judged(action, _rewards(recipe, key, action), env.role)
+
+
+@lru_cache(maxsize=1024)
+def legal_replies(recipe: Recipe, key: TurnKey) -> Mapping[str, float]:
+    """Every legal reply, word for word, and its reward."""
+    env = _envs(recipe, key.episode, key.progress)[key.turn]
+    replies = load_format(recipe.reply_format).replies(env.view)
+    rest = Continuation() if recipe.continuation == "oracle" else None
+    returns = counterfactual_returns(env, replies, rest)
+    return {reply: returns[reply] + idle_reward(recipe, replies[reply]) for reply in replies}
+
+
+def idle_reward(recipe: Recipe, action: Action) -> float:
+    return recipe.idle_reward if isinstance(action, Noop) else 0.0
 
 
 def _chosen(recipe: Recipe, episode: int, progress: float) -> list[Prompt]:

@@ -21,7 +21,7 @@ from chaosops.training.run_folder import METRICS
 from chaosops.training.single_turns import Prompt, probes_of
 from chaosops.training.supervision import Supervisor, check_step
 from chaosops.training.tracking import Tell
-from chaosops.training.trl_rewards import READABLE, ROLE, RUBRICS
+from chaosops.training.trl_rewards import NOOP, OWN, READABLE, ROLE, RUBRICS
 
 _PROBES = 16
 
@@ -49,6 +49,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self._started, self._tokens = time.monotonic(), state.num_input_tokens_seen
+        self._drawn: dict[str, Any] = {}
         if self.policy:
             self._supervisor = TrlSupervisor(self.recipe, self.policy, self.folder)
 
@@ -70,7 +71,10 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         if not math.isfinite(logs["loss"]):
             raise BadInput("the loss is not finite: lower learning_rate")
         done = step / state.max_steps
-        row = self._row(step, logs)
+        if "reward" in logs:
+            self._drawn = dict(logs)
+        # An update that uses replies again has no rewards of its own.
+        row = self._row(step, {**self._drawn, **logs})
         self._write(row)
         spent = time.monotonic() - self._started
         speed = (state.num_input_tokens_seen - self._tokens) / spent
@@ -84,17 +88,22 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
 
     def _row(self, step: int, logs: Mapping[str, Any]) -> dict[str, Any]:
         size = self.recipe.prompts_per_step
-        tiers = Counter(prompt.tier.value for prompt in self.prompts[(step - 1) * size :][:size])
+        drawn = (step - 1) // self.recipe.reuse * size
+        tiers = Counter(prompt.tier.value for prompt in self.prompts[drawn:][:size])
         roles = {role.value: logs[f"rewards/{ROLE.format(role)}/mean"] for role in Role}
+        readable = logs[f"rewards/{READABLE}/mean"]  # None if no reply was the model's own
         row = {
             "step": step,
             "loss": logs["loss"],
             "reward": logs["reward"],
             "rubrics": {name: logs[f"rewards/{name}/mean"] for name in RUBRICS},
+            # Of the replies that the model drew itself.
+            "own_reward": logs[f"rewards/{OWN}/mean"],
+            "noop": logs[f"rewards/{NOOP}/mean"],
             "reply_reward": {role: mean for role, mean in roles.items() if mean is not None},
             # The share of prompts whose replies had different rewards.
             "spread": 1.0 - logs["frac_reward_zero_std"],
-            "unreadable": 1.0 - logs[f"rewards/{READABLE}/mean"],
+            "unreadable": None if readable is None else 1.0 - readable,
             "cut_off": logs["completions/clipped_ratio"],
             "reply_tokens": logs["completions/mean_length"],
             "entropy": logs["entropy"],
@@ -103,7 +112,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
             "states": size,
             "tiers": dict(sorted(tiers.items())),
         }
-        return row | ({"kl": logs["kl"]} if "kl" in logs else {})
+        return row | {name: logs[name] for name in ("kl", "entropy_coef") if name in logs}
 
     def _write(self, row: Mapping[str, Any]) -> None:
         with (self.folder / METRICS).open("a", encoding="utf-8") as file:

@@ -1,7 +1,8 @@
 """Reward functions for TRL: one for each rubric, and some for the log only.
 
 TRL adds up the rewards and logs the mean of every function under its name. Functions of weight
-0 are only logged: the reward of each role, and the share of readable replies.
+0 are only logged, and only for replies that the model drew itself: the reward, also of each role,
+and the shares of readable replies and of noop.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from typing import Any
 from chaosops.core.vocabulary import Role
 from chaosops.rubrics import standard
 from chaosops.training.recipe import Recipe
-from chaosops.training.single_turns import Judged, TurnKey, judge
+from chaosops.training.single_turns import Judged, TurnKey, idle_reward, judge
 
 RUBRICS = tuple(rubric.name for rubric in standard().rubrics)
 READABLE = "readable"
+NOOP = "noop"
+OWN = "own"
+IDLE = "idle"
 ROLE = "role_{}"
 
 _Points = Callable[[Judged], float | None]
@@ -36,21 +40,26 @@ class Reward:
         episode: Sequence[int],
         turn: Sequence[int],
         progress: Sequence[float],
+        own: Sequence[bool],
         **_: Any,
     ) -> list[float | None]:
         keys = map(TurnKey, episode, turn, progress)
         replies = [completion[0]["content"] for completion in completions]
         return [
-            self._points(judge(self._recipe, key, reply))
-            for key, reply in zip(keys, replies, strict=True)
+            self._points(judge(self._recipe, key, reply)) if self.weight or drawn else None
+            for key, reply, drawn in zip(keys, replies, own, strict=True)
         ]
 
 
 def rewards_of(recipe: Recipe) -> list[Reward]:
+    idle = Reward(IDLE, 1.0, recipe, lambda judged: idle_reward(recipe, judged.action))
     return [
         *(Reward(name, 1.0, recipe, _rubric(name)) for name in RUBRICS),
+        *([idle] if recipe.idle_reward else []),
+        Reward(OWN, 0.0, recipe, lambda judged: sum(judged.rubrics.values())),
         *(Reward(ROLE.format(role), 0.0, recipe, _of_role(role)) for role in Role),
         Reward(READABLE, 0.0, recipe, lambda judged: float(judged.action.verb != "unreadable")),
+        Reward(NOOP, 0.0, recipe, lambda judged: float(judged.action.verb == "noop")),
     ]
 
 

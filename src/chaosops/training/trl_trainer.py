@@ -12,7 +12,7 @@ from datasets.table import InMemoryTable
 from peft import LoraConfig, PeftModel
 from transformers import PrinterCallback
 from transformers.utils import cached_file
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOConfig
 
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.pretrained import load_pretrained
@@ -24,16 +24,8 @@ from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import note_packs
 from chaosops.training.single_turns import Prompt
+from chaosops.training.trl_grpo import CLIP_LOW, Trainer
 from chaosops.training.trl_rewards import rewards_of
-
-
-class Trainer(GRPOTrainer):  # type: ignore[misc]
-    def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
-        super()._load_from_checkpoint(checkpoint, model)
-        if START in self.model.peft_config:
-            # With a second adapter, the trained one is not restored.
-            self.model.load_adapter(checkpoint, "default", is_trainable=True)
-            self.model.set_adapter("default")
 
 
 def build_trainer(
@@ -47,6 +39,7 @@ def build_trainer(
         task_type="CAUSAL_LM",
     )
     trainer = Trainer(
+        recipe,
         model=model,
         reward_funcs=rewards_of(recipe),
         args=_arguments(recipe, folder, prompts, tokenizer, group),
@@ -132,7 +125,7 @@ def _arguments(
         output_dir=str(folder),
         run_name=recipe.name,
         seed=recipe.seed,
-        max_steps=len(prompts) // recipe.prompts_per_step,
+        max_steps=min(recipe.steps, len(prompts) // recipe.prompts_per_step * recipe.reuse),
         learning_rate=recipe.learning_rate,
         lr_scheduler_type="linear",
         warmup_steps=recipe.warmup_steps,
@@ -143,7 +136,13 @@ def _arguments(
         max_completion_length=recipe.max_reply_tokens,
         temperature=recipe.sampling_temperature,
         beta=recipe.kl,
+        num_iterations=recipe.reuse,
+        epsilon=CLIP_LOW,
+        epsilon_high=recipe.clip_high,
         entropy_coef=recipe.entropy,
+        use_adaptive_entropy=recipe.entropy_target > 0,
+        entropy_target=recipe.entropy_target,
+        entropy_coef_delta=recipe.entropy_step,
         reward_weights=[reward.weight for reward in rewards_of(recipe)],
         shuffle_dataset=False,  # the order is the curriculum
         remove_unused_columns=False,
