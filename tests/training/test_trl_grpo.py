@@ -29,7 +29,6 @@ FULL = replace(
     floor_steps=8,
     keep_groups=0.7,
     reuse=2,
-    clip_high=0.3,
     bound_bad=True,
     entropy_target=3.0,
     entropy_step=0.01,
@@ -237,6 +236,7 @@ def test_a_run_with_every_remedy_resumes_exactly(base: Path, tmp_path: Path) -> 
     [
         ({"bound_bad": True}, "set reuse = 2, or a floor"),
         ({"clip_high": 0.28}, "set reuse = 2, or a floor"),
+        ({"floor": 0.1, "bound_bad": True, "clip_high": 0.28}, "leave clip_high out"),
         ({"virtual_gamma": 0.1}, "needs virtual_best, or a floor"),
         ({"reuse": 2, "checkpoint_every": 5}, "a multiple of reuse = 2"),
         ({"keep_groups": 0.0}, "keep_groups must be above 0"),

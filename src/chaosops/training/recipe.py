@@ -113,7 +113,7 @@ class Recipe:
     reuse: int = number(1, 1, 100, only="trl")  # updates from the same replies
     # The ratio of probabilities is clipped at 1 + clip_high above, and at 0.8 below.
     clip_high: float = number(0.2, 0, 1e6, only="trl")
-    # Weight bad replies by a ratio of at most 1, good ones by none.
+    # Instead of clipping, weight bad replies by a ratio of at most 1, good ones by none.
     bound_bad: bool = switch(only="trl")
     # Below this entropy the coefficient rises by entropy_step an update, above it falls; 0: fixed.
     entropy_target: float = number(0.0, 0, 1_000, only="trl")
@@ -188,6 +188,8 @@ def require_partners(recipe: Recipe) -> None:
             "bound_bad and clip_high change the ratio of probabilities, which is 1 for replies "
             "that are used once: set reuse = 2, or a floor"
         )
+    if recipe.bound_bad and recipe.clip_high != 0.2:
+        raise BadInput("bound_bad replaces clipping: leave clip_high out")
     if recipe.virtual_gamma and not (recipe.virtual_best or recipe.floor):
         raise BadInput("virtual_gamma needs virtual_best, or a floor")
     if recipe.checkpoint_every % recipe.reuse:
