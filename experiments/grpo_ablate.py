@@ -55,7 +55,8 @@ PARTS: dict[str, tuple[str, ...]] = {
 TWICE: dict[str, Any] = {"reuse": 2}
 OTHERS: dict[str, dict[str, Any]] = {
     "all, best replies shaped": {"virtual_gamma": 0.1},
-    "all, high clipping instead of the bound": {"bound_bad": False, "clip_high": 0.5},
+    "all, high clipping instead of the bound": {"bound_bad": 0.0, "clip_high": 0.5},
+    "all, bound on bad 1": {"bound_bad": 1.0},
     "all, idle reward -10": {"idle_reward": -10.0},
     "all, idle reward +4": {"idle_reward": 4.0},
 }
@@ -70,8 +71,6 @@ def _plain(names: Sequence[str], full: Recipe) -> Recipe:
     """Without the values of these parts."""
     fields = Recipe.__dataclass_fields__
     off: dict[str, Any] = {field: fields[field].default for name in names for field in PARTS[name]}
-    if "floor" in names and "bound on bad" not in names and full.reuse == 1:
-        off |= TWICE
     return replace(full, **off)
 
 

@@ -29,7 +29,7 @@ FULL = replace(
     floor_steps=8,
     keep_groups=0.7,
     reuse=2,
-    bound_bad=True,
+    bound_bad=1.0,
     entropy_target=3.0,
     entropy_step=0.01,
     idle_reward=-3.0,
@@ -175,11 +175,15 @@ def test_the_loss_pushes_replies_as_the_recipe_says(
     assert push(0.02, 2.0, **rare) == pytest.approx(2 / 3)
     assert push(0.02, -2.0, **rare) == 0.0  # TRL clips a ratio below 0.8
     assert push(0.9, 2.0, **rare) == 0.0  # and one above 1.2
-    trainer._recipe = replace(recipe, bound_bad=True, virtual_gamma=0.0)
+    trainer._recipe = replace(recipe, bound_bad=1.0, virtual_gamma=0.0)
     assert push(0.02, 2.0, **rare) == pytest.approx(2.0)
     assert push(0.02, -2.0, **rare) == pytest.approx(-2 / 3)
     assert push(0.9, -2.0, **rare) == pytest.approx(-2.0)
     assert push(0.02, 2.0, origin_given=True) == pytest.approx(2.0)
+    trainer._recipe = replace(trainer._recipe, bound_bad=0.5)
+    assert push(0.02, -2.0, **rare) == pytest.approx(-2 / 3)
+    assert push(0.9, -2.0) == pytest.approx(-1.0)
+    assert push(0.9, 2.0) == pytest.approx(2.0)
 
 
 def test_clipping_may_be_asymmetric(base: Path, tmp_path: Path) -> None:
@@ -234,9 +238,9 @@ def test_a_run_with_every_remedy_resumes_exactly(base: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"bound_bad": True}, "set reuse = 2, or a floor"),
+        ({"bound_bad": 1.0}, "set reuse = 2, or a floor"),
         ({"clip_high": 0.28}, "set reuse = 2, or a floor"),
-        ({"floor": 0.1, "bound_bad": True, "clip_high": 0.28}, "leave clip_high out"),
+        ({"floor": 0.1, "bound_bad": 1.0, "clip_high": 0.28}, "leave clip_high out"),
         ({"virtual_gamma": 0.1}, "needs virtual_best, or a floor"),
         ({"reuse": 2, "checkpoint_every": 5}, "a multiple of reuse = 2"),
         ({"keep_groups": 0.0}, "keep_groups must be above 0"),

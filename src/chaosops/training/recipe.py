@@ -113,8 +113,8 @@ class Recipe:
     reuse: int = number(1, 1, 100, only="trl")  # updates from the same replies
     # The ratio of probabilities is clipped at 1 + clip_high above, and at 0.8 below.
     clip_high: float = number(0.2, 0, 1e6, only="trl")
-    # Instead of clipping, weight bad replies by a ratio of at most 1, good ones by none.
-    bound_bad: bool = switch(only="trl")
+    # Instead of clipping, weight bad replies by a ratio of at most this, good ones by none; 0: off.
+    bound_bad: float = number(0.0, 0, 1e6, only="trl")
     # Below this entropy the coefficient rises by entropy_step an update, above it falls; 0: fixed.
     entropy_target: float = number(0.0, 0, 1_000, only="trl")
     entropy_step: float = above(0.005, 0, 1e6, only="trl")
@@ -183,10 +183,10 @@ class Recipe:
 def require_partners(recipe: Recipe) -> None:
     """Refuse a remedy that has no effect without another."""
     drifts = recipe.reuse > 1 or recipe.floor > 0
-    if not drifts and (recipe.bound_bad or recipe.clip_high != 0.2):
+    if not drifts and (recipe.bound_bad >= 1 or recipe.clip_high != 0.2):
         raise BadInput(
-            "bound_bad and clip_high change the ratio of probabilities, which is 1 for replies "
-            "that are used once: set reuse = 2, or a floor"
+            "the ratio of probabilities, which clip_high and bound_bad limit, is 1 for replies "
+            "that are used once: set reuse = 2, or a floor, or a lower bound_bad"
         )
     if recipe.bound_bad and recipe.clip_high != 0.2:
         raise BadInput("bound_bad replaces clipping: leave clip_high out")

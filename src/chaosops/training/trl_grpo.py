@@ -40,7 +40,7 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         super().__init__(**arguments)
         self._recipe = recipe
         self._replaces = recipe.virtual_best or recipe.floor > 0
-        self._changes_loss = self._replaces or recipe.bound_bad
+        self._changes_loss = self._replaces or recipe.bound_bad > 0
         self._inputs: dict[str, Any] | None = None  # of the loss that is being computed
 
     # Replies

@@ -35,8 +35,9 @@ def pushes(recipe: Recipe, now: Any, before: Any, advantages: Any, origin: Origi
     - A reply that was given has no ratio. Its gradient is that of f(p) = p / (p + gamma) (LUFFY,
       arXiv:2504.14945), or with gamma 0 that of log p, as if the model had drawn it.
     - A reply that was drawn under a floor has the probability of the mixture in its ratio.
-    - With ``bound_bad`` a bad reply is weighted by its ratio up to 1, and a good one by no ratio.
-      So a bad reply that the model hardly ever writes is not pushed far, and a good one is.
+    - With ``bound_bad`` a bad reply is weighted by its ratio up to that bound, and a good one by
+      no ratio. So a bad reply that the model hardly ever writes is not pushed far, and a good one
+      is. Below 1, bad replies as a whole are pushed less than good ones.
     - In all other cases TRL clips the ratio.
     """
     now = now.detach()
@@ -44,7 +45,7 @@ def pushes(recipe: Recipe, now: Any, before: Any, advantages: Any, origin: Origi
     drawn = torch.where(origin.floor > 0, mixed.clamp_min(1e-30).log(), before)
     weights = torch.ones_like(now)
     if recipe.bound_bad:
-        bounded = (now - drawn).exp().clamp(max=1.0)
+        bounded = (now - drawn).exp().clamp(max=recipe.bound_bad)
         weights = torch.where(advantages < 0, bounded, weights)
         drawn = now
     weights = torch.where(origin.given, shaped(now.exp(), recipe.virtual_gamma), weights)

@@ -40,11 +40,12 @@ class Reward:
         episode: Sequence[int],
         turn: Sequence[int],
         progress: Sequence[float],
-        own: Sequence[bool],
+        own: Sequence[bool] | None = None,
         **_: Any,
     ) -> list[float | None]:
         keys = map(TurnKey, episode, turn, progress)
         replies = [completion[0]["content"] for completion in completions]
+        own = own or [True] * len(replies)
         return [
             self._points(judge(self._recipe, key, reply)) if self.weight or drawn else None
             for key, reply, drawn in zip(keys, replies, own, strict=True)
