@@ -82,7 +82,7 @@ def test_the_best_legal_reply_is_in_each_group(
     trainer = trainer_of(recipe, base, tmp_path)
     rows, replies, output = answered(trainer)
     assert [row["own"] for row in rows] == [False, True, True] * 3
-    assert output["origin_given"].tolist() == [False ^ (not row["own"]) for row in rows]
+    assert output["origin_given"].tolist() == [not row["own"] for row in rows]
     for row, reply in list(zip(rows, replies, strict=True))[::3]:
         rewards = legal_replies(recipe, key_of(row))
         assert rewards[reply] == max(rewards.values())
@@ -93,6 +93,26 @@ def test_the_best_legal_reply_is_in_each_group(
             assert json.loads(reply)["action"] == judged.action.verb
     assert all(value >= -1e-3 for value in output["advantages"][::3].tolist())
     assert any(value > 0.5 for value in output["advantages"][::3].tolist())
+
+
+def test_a_model_that_never_writes_json_learns_from_the_best_reply(
+    base: Path, tmp_path: Path
+) -> None:
+    recipe = replace(
+        PLAIN,
+        steps=2,
+        virtual_best=True,
+        virtual_gamma=0.1,
+        floor=0.2,
+        bound_bad=0.5,
+        reply_format="json",
+        max_reply_tokens=96,
+    )
+    train_trl(recipe, base, tmp_path)
+    for row in rows_of(tmp_path):
+        assert row["unreadable"] == 1.0
+        assert row["spread"] == 1.0  # without the best reply: 0
+        assert row["gradient"] > 0
 
 
 def test_a_reply_that_does_not_fit_is_no_virtual_best(base: Path, tmp_path: Path) -> None:

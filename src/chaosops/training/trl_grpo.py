@@ -42,6 +42,7 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         self._replaces = recipe.virtual_best or recipe.floor > 0
         self._changes_loss = self._replaces or recipe.bound_bad > 0
         self._inputs: dict[str, Any] | None = None  # of the loss that is being computed
+        self._tokens: dict[str, list[int]] = {}  # of legal replies, which come again and again
 
     # Replies
 
@@ -95,7 +96,9 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         room = self.args.max_completion_length
         tokenizer = self.processing_class
         for reply, reward in legal_replies(self._recipe, key).items():
-            tokens = tokenizer.encode(reply, add_special_tokens=False)
+            if (tokens := self._tokens.get(reply)) is None:
+                tokens = tokenizer.encode(reply, add_special_tokens=False)
+                self._tokens[reply] = tokens
             if len(tokens) <= room:
                 found[tuple([*tokens, tokenizer.eos_token_id][:room])] = reward
         if not found:
