@@ -18,6 +18,8 @@ ALLOWED = {
     "evaluation/investigator.py": "the command",
     "evaluation/leak_features.py": "the command",
     "evaluation/leaks.py": "the command",
+    "evaluation/reading_cases.py": "the command",
+    "evaluation/reading_checks.py": "the command",
     "report/company.py": "the command",
     "policies/scripted/auditor.py": "a default: where it is evaluated",
     "policies/scripted/last_toucher.py": "a default: where it is evaluated",
