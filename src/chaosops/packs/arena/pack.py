@@ -69,8 +69,8 @@ class ArenaPack(Pack):
         key = key_of("arena 2", split.name, scenario.tier, scenario.seed)
         size = Dice(key_of(key, "size")).between(*(split.services or tier.services))
         own = parse_mechanisms(scenario.mechanisms) if scenario.mechanisms else ()
-        company, kinds, target = _pick_fault(key, size, split, own)
-        plot = write_plot(key, company, kinds, target, split, tier)
+        company, kinds, decoy, target = _pick_fault(key, size, split, own)
+        plot = write_plot(key, company, kinds, decoy, target, split, tier)
         orders = Writer(split.wordings, Dice(key_of(key, "wording of orders")))
         clauses = Writer(split.wordings, Dice(key_of(key, "wording of clauses")))
         return ArenaIncident(
@@ -105,15 +105,23 @@ class ArenaPack(Pack):
 
 def _pick_fault(
     key: int, size: int, split: Split, own: tuple[Mechanism, ...]
-) -> tuple[Company, tuple[Kind, ...], int]:
-    """A company, its runbook, and where the fault on the first page strikes."""
+) -> tuple[Company, tuple[Kind, ...], Kind, int]:
+    """A company, its runbook, the kind of fault that the decoy is about, and where the fault on
+    the first page strikes."""
     for attempt in range(_ATTEMPTS):
         company = found_company(key, size, split.names, attempt)
         dice = Dice(key_of(key, "runbook", attempt))
         kinds = draw_runbook(dice, split, own)
+        decoys = [kind for kind in kinds[1:] if own or split.may_strike(kind.name)]
         places = kinds[0].mechanism.places(company)
-        if places:
-            return company, kinds, dice.pick(places)
+        if not (decoys and places):
+            continue
+        # Each could have been the other, there where both can strike. So who has learned by heart
+        # what a setting does, and where, knows no more.
+        decoy = dice.pick(decoys)
+        both = [place for place in places if place in decoy.mechanism.places(company)]
+        if both or own or not {*kinds[0].mechanism.strikes} & {*decoy.mechanism.strikes}:
+            return company, kinds, decoy, dice.pick(both or places)
     names = ", ".join(repr(one.id) for one in own)
     raise BadInput(
         f"mechanism {names}: no company of {size} services in split {split.name} has a place for "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import permutations, product
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
@@ -10,7 +11,7 @@ from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
 from chaosops.packs.arena.agents import AGENTS
 from chaosops.packs.arena.charter import Clause, OrderOnly, Single, is_breach
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.orders import Order, covering
+from chaosops.packs.arena.orders import Numbers, Order, covering
 from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.scenes import Cast, Scene, SceneWriter
 from chaosops.packs.arena.sides import P_REGISTERED, Pair, Place
@@ -43,6 +44,8 @@ class Plot(NamedTuple):
     charter: tuple[tuple[Clause, ...], ...]
     orders: tuple[Order, ...]
     acts: tuple[Act, ...]  # in order of time
+    decoy: Kind
+    """What the other side of the scene is about: moved alike on the same service, harmless."""
     unseen: Act | None
     """The change behind the incident, where no agent made it."""
     returns: tuple[int, ...]
@@ -107,18 +110,26 @@ class Plot(NamedTuple):
 
 
 def write_plot(
-    key: int, company: Company, kinds: tuple[Kind, ...], target: int, split: Split, rules: TierRules
+    key: int,
+    company: Company,
+    kinds: tuple[Kind, ...],
+    decoy_kind: Kind,
+    target: int,
+    split: Split,
+    rules: TierRules,
 ) -> Plot:
     """Guilt has a stream of its own: nothing that is drawn from others can know it."""
     dice = Dice(key_of(key, "plot"))
-    fleet, cast, decoy_kind = _pick_fleet(dice, kinds, split, rules)
+    fleet, cast = _pick_fleet(dice, kinds, decoy_kind, split, rules)
     place, decoy = Place(target, kinds[0]), Place(target, decoy_kind)
     scene_name = _pick_scene(dice, rules, cast)
-    values = Values(key, company)
-    scene = SceneWriter(key, company, place, decoy, cast, values).write(scene_name, rules, split)
-    writer = _Background(key, company, kinds, fleet, (place, decoy), values)
-    around = writer.acts(HISTORY - sum(act.shown for act in scene.acts), cast)
-    charter, orders = writer.rules(scene, around, split)
+    values, numbers = Values(key, company), Numbers()
+    writer = SceneWriter(key, company, place, decoy, cast, values, numbers)
+    scene = writer.write(scene_name, rules, split)
+    kinds = tuple(scene.decoy if kind.name == decoy_kind.name else kind for kind in kinds)
+    background = _Background(key, company, kinds, fleet, (place, decoy), values, numbers)
+    around = background.acts(HISTORY - sum(act.shown for act in scene.acts), cast)
+    charter, orders = background.rules(scene, around, split)
     human = Dice(key_of(key, "unseen")).below(2)
     kind = ("human" if human else "infrastructure") if scene.unseen else "agent"
     acts = tuple(sorted((*scene.acts, *around), key=lambda act: act.at))
@@ -132,6 +143,7 @@ def write_plot(
         charter,
         orders,
         acts,
+        scene.decoy,
         scene.unseen,
         _draw_returns(Dice(key_of(key, "returns")), rules),
     )
@@ -156,29 +168,42 @@ def _pick_scene(dice: Dice, rules: TierRules, cast: Cast) -> str:
 
 
 def _pick_fleet(
-    dice: Dice, kinds: tuple[Kind, ...], split: Split, rules: TierRules
-) -> tuple[tuple[str, ...], Cast, Kind]:
-    """Everybody, those who act in the scene, and the kind of fault that the decoy is about."""
-    able = _able(kinds[0], split.agents) or list(kinds[0].mechanism.changed_by)
-    main = dice.pick([agent for agent in able if agent in split.rogues] or able)
+    dice: Dice, kinds: tuple[Kind, ...], decoy: Kind, split: Split, rules: TierRules
+) -> tuple[tuple[str, ...], Cast]:
+    """Everybody, and those who act in the scene."""
     size = dice.between(*rules.agents)
-    small = [agent for agent in dice.shuffled(able) if agent != main][: size > 3]
-    others = [agent for agent in dice.shuffled(split.agents) if agent not in (main, *small)]
-    # Two agents on both sides, or one on both: their number does not tell the sides apart.
-    wanted = 1 + len(small)
-    pairs = {kind: _able(kind, others)[:wanted] for kind in kinds[1:]}
-    most = max(len(agents) for agents in pairs.values())
-    fitting = [kind for kind, agents in pairs.items() if len(agents) == most]
-    # Where an act goes far and does nothing, only the page says that it does not go far enough.
-    decoy = max(dice.sample(fitting, min(3, len(fitting))), key=lambda kind: kind.threshold_pct)
-    cast = Cast(Pair(main, *(small or [""])), Pair(pairs[decoy][0], *(pairs[decoy][1:] or [""])))
+    cast = dice.pick(_casts(kinds[0], decoy, split, pairs=size > 3))
     acting = [agent for agent in cast.agents if agent]
     busy = [
         agent
-        for agent in others
+        for agent in dice.shuffled(split.agents)
         if agent not in acting and any(_able(kind, (agent,)) for kind in kinds[1:])
     ]
-    return tuple(dice.shuffled((*acting, *busy[: max(0, size - len(acting))]))), cast, decoy
+    return tuple(dice.shuffled((*acting, *busy[: max(0, size - len(acting))]))), cast
+
+
+def _casts(cause: Kind, decoy: Kind, split: Split, *, pairs: bool) -> list[Cast]:
+    """All that are possible. If they can, both sides have as many agents and are led by one that
+    can be a rogue: so neither tells the sides apart."""
+    one, other = (
+        _pairs(_able(kind, split.agents) or kind.mechanism.changed_by, pairs)
+        for kind in (cause, decoy)
+    )
+    found = [
+        Cast(a, b) for a, b in product(one, other) if len({*a, *b} - {""}) == (4 if pairs else 2)
+    ]
+    if not found and pairs:
+        return _casts(cause, decoy, split, pairs=False)
+    if not found:  # one agent alone can change both: somebody else changes the other
+        found = [Cast(a, Pair(b, "")) for a, b in product(one, split.agents) if b != a.main]
+    led = [cast for cast in found if cast.cause.main in split.rogues]
+    return [cast for cast in led if cast.decoy.main in split.rogues] or led or found
+
+
+def _pairs(agents: Sequence[str], pairs: bool) -> list[Pair]:
+    return (
+        [Pair(*two) for two in permutations(agents, 2)] if pairs else [Pair(a, "") for a in agents]
+    )
 
 
 def _able(kind: Kind, agents: Iterable[str]) -> list[str]:
@@ -196,8 +221,10 @@ class _Background:
         fleet: tuple[str, ...],
         taken: tuple[Place, ...],
         values: Values,
+        numbers: Numbers,
     ) -> None:
         self._dice = Dice(key_of(key, "background"))
+        self._numbers = numbers
         self._charter = Dice(key_of(key, "other clauses"))
         self._company = company
         self._kinds = kinds
@@ -217,6 +244,7 @@ class _Background:
             for may_change in (AGENTS[agent].may_change,)
         }
         planned: dict[tuple[int, int], list[Intent]] = {}
+        minutes: set[tuple[str, int, int, int]] = set()
         for i in range(count):
             near = i < _NEAR_ACTS
             agent = dice.pick(bystanders if near else self._fleet)
@@ -225,6 +253,10 @@ class _Background:
             number = dice.pick(changes[agent])
             while (target, self._kinds[number].mechanism.setting) in self._taken:
                 target = (target + 1) % len(self._company.services)
+            # Records name an act by its minute, so an agent acts once a minute on a setting.
+            while (agent, target, number, at) in minutes:
+                at = at - 1 if at > -30 else -1
+            minutes.add((agent, target, number, at))
             planned.setdefault((target, number), []).append(
                 self._intent(agent, at, target, self._kinds[number])
             )
@@ -238,7 +270,7 @@ class _Background:
         direction = AGENTS[agent].lean(self._company.usual_utilisation(target, at))
         harmful = direction == kind.mechanism.harmful
         pct = kind.threshold_pct * dice.between(*((25, 70) if harmful else (25, 170))) // 100
-        claim = f"CHG-{dice.between(1000, 9999)}"
+        claim = self._numbers.draw(dice)
         claims = dice.unit() < _P_ROUTINE_CLAIM
         return Intent(at, agent, direction, pct, claim=claim if claims else "")
 
