@@ -187,14 +187,15 @@ class Trainer:
 
     def examples(self, rows: Sequence[Row]) -> list[Example]:
         encoder = self.learner.encode
-        before, between, _ = encoder.around
+        before, between, after = encoder.around
         texts = [arranged(row, self.variant) for row in rows]
-        chats = [
-            ({"role": "system", "content": row.system}, {"role": "user", "content": text})
+        prompts = [
+            f"{before}{row.system}{between}{text}{after}"
             for row, (text, _) in zip(rows, texts, strict=True)
         ]
+        encodings = encoder.tokenizer.encode_batch(prompts, add_special_tokens=False)
         found = []
-        for row, (_, asked), encoding in zip(rows, texts, encoder._encodings(chats), strict=True):
+        for row, (_, asked), encoding in zip(rows, texts, encodings, strict=True):
             start = len(before) + len(row.system) + len(between)
             marks = [(encoding.char_to_token(start + mark.place), mark.answers) for mark in asked]
             found.append(Example(row, encoding.ids, marks))

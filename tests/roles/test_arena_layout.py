@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,8 +13,11 @@ from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
-from chaosops.packs.arena import PACK
+from chaosops.packs.arena import PACK, plot
+from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.incident import ArenaIncident
+from chaosops.packs.arena.scenes import SceneWriter
+from chaosops.packs.arena.sides import Place
 from chaosops.policies.registry import load_policy
 from chaosops.roles.menu import changing_rows, labels, menu
 from chaosops.roles.prompt import Style, user_prompt
@@ -47,6 +52,31 @@ def test_the_decisive_act_is_in_sight(split: str) -> None:
         seen = {act.id for act in in_sight(env.view)}
         missing += seen.isdisjoint(incident.decisive_entries())
     assert missing <= 1
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_both_sides_of_the_scene_are_in_sight(split: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing would tell which of them matters."""
+    places: dict[int, tuple[Place, Place]] = {}
+
+    class Watched(SceneWriter):
+        def __init__(self, key: int, company: Company, cause: Place, decoy: Place, *more: Any):
+            places[company.key] = cause, decoy
+            super().__init__(key, company, cause, decoy, *more)
+
+    monkeypatch.setattr(plot, "SceneWriter", Watched)
+    missing = 0
+    for seed in range(60):
+        env = Env(make_scenario(pack="arena", split=split, tier="hard", seed=seed))
+        incident = PACK.incident(env.scenario)
+        env.step({"action": "noop"})
+        seen = {act.id for act in in_sight(env.view)}
+        sides = {
+            (place.target, place.kind.mechanism.setting) for place in places[incident.company.key]
+        }
+        shown = enumerate(incident.plot.shown(), 1)
+        missing += not seen >= {n for n, act in shown if (act.target, act.setting) in sides}
+    assert missing <= 2
 
 
 @pytest.mark.parametrize("split", ["test", "ood_shape", "ood_scale"])
@@ -119,6 +149,34 @@ def test_looks_stand_beside_the_acts(looked_into: tuple[RoleView, RoleView]) -> 
             assert ("inspected" in line) == (target == look.service)
             assert ("signed" in line) == (agent == report.agent)
     assert "signed" not in user_prompt(sre, Style.MENU)
+
+
+def test_of_two_acts_in_one_minute_each_stands_beside_its_own_record() -> None:
+    """The trace is right about both, so neither look shows another size."""
+    told = 0
+    for seed in range(120):
+        env = Env(make_scenario(pack="arena", split="test", tier="hard", seed=seed))
+        incident = PACK.incident(env.scenario)
+        truth, company = incident.plot, incident.company
+        place = truth.target
+        true = [(a.at, a.agent, a.setting) for a in truth.shown() if a.signed and a.target == place]
+        for at, agent, setting in {act for act in true if true.count(act) > 1}:
+            looked = env.fork()
+            looked.play(Decision(Inspect(company.services[place])))
+            looked.play(Decision(Audit(agent)))
+            view = oversight(looked)
+            acts = [
+                act
+                for act in in_sight(view)
+                if (act.step, act.agent, act.action) == (at, agent, setting)
+            ]
+            prompt = user_prompt(view)
+            for act in acts if len(acts) > 1 else ():
+                told += 1
+                words = re.split(r";|\. Charter", prompt.partition(f"#{act.id} ")[2])[0]
+                sizes = re.findall(r"[+-]\d+%", words)
+                assert sizes == [f"{percent(act.before, act.after):+d}%"]
+    assert told >= 4
 
 
 def test_a_change_that_no_agent_made_is_shown_once_it_was_found() -> None:

@@ -14,6 +14,7 @@ from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
+from chaosops.training.continuation import Continuation
 from chaosops.training.credited_turns import counterfactual_returns, credited_turns
 from chaosops.training.learner import Learner
 from chaosops.training.marks import act_marks
@@ -74,6 +75,15 @@ def test_other_roles_and_other_recipes_are_not_asked() -> None:
     assert not any(turn.marks for turn in credited_turns(OVERSIGHT, 1))
 
 
+def test_prompts_are_encoded_in_parts_as_they_are_whole(tmp_path: Path) -> None:
+    recipe = replace(OVERSIGHT, lora_rank=2)
+    encode = Learner(save_tiny_model(tmp_path), recipe).encode
+    chats = [turn.chat for index in range(3) for turn in credited_turns(recipe, index)]
+    assert encode.splits
+    assert encode(chats) == encode._replace(splits=False)(chats)
+    assert encode([]) == []
+
+
 def test_a_flag_that_is_put_off_is_never_made() -> None:
     seen = 0
     for seed in range(20):
@@ -85,7 +95,9 @@ def test_a_flag_that_is_put_off_is_never_made() -> None:
             k for k, a in choices.items() if isinstance(a, FlagRogue) and a.target == env.rogue
         ]
         idle = next(k for k, a in choices.items() if isinstance(a, Noop))
-        late, never = (counterfactual_returns(env, choices, silent=s) for s in (False, True))
+        late, never = (
+            counterfactual_returns(env, choices, Continuation(silent=s)) for s in (False, True)
+        )
         for label in right:
             seen += 1
             assert never[label] == late[label]

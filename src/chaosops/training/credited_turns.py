@@ -13,7 +13,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Noop, Talk
+from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Talk
 from chaosops.core.decision import Chat, Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.scenario import Scenario
@@ -25,6 +25,7 @@ from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
+from chaosops.training.continuation import Continuation
 from chaosops.training.marks import Mark, act_marks
 from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
 from chaosops.training.seeds import seed_of
@@ -92,12 +93,13 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
     shares = read_role_shares(recipe.role_shares)
     reading = _reading(recipe, index, progress)
     is_early = reading.demand > _demand_at(recipe, progress)
+    rests = {silent: Continuation(silent=silent) for silent in (False, True)}
     turns = []
     for env in turn_envs(recipe, index, progress, dice):
         share = _NAMED_FAILURE_TURNS if env.scenario.failure else shares[env.role]
         if is_early and env.role is Role.OVERSIGHT:
             share *= _TOO_EARLY
-        if dice.unit() < share and (turn := _credited(env, recipe, reading)):
+        if dice.unit() < share and (turn := _credited(env, recipe, reading, rests)):
             turns.append(turn)
     return turns
 
@@ -115,13 +117,14 @@ def _demand_at(recipe: Recipe, progress: float) -> float:
     return _MOST_DEMAND * progress / recipe.plain_first if recipe.plain_first else _MOST_DEMAND
 
 
-def _credited(env: Env, recipe: Recipe, reading: Reading) -> CreditedTurn | None:
+def _credited(
+    env: Env, recipe: Recipe, reading: Reading, rests: Mapping[bool, Continuation]
+) -> CreditedTurn | None:
     """None if all actions have the same return: then there is nothing to learn."""
     choices = menu(env.view)
-    silent = recipe.flag_now and env.role is Role.OVERSIGHT
-    plays_on = recipe.continuation != "none"
-    returns = counterfactual_returns(env, choices, plays_on=plays_on, silent=silent)
-    follow_ups = _follow_ups(env, choices, silent) if recipe.continuation == "lookahead" else {}
+    rest = rests[recipe.flag_now and env.role is Role.OVERSIGHT]
+    returns = counterfactual_returns(env, choices, rest if recipe.continuation != "none" else None)
+    follow_ups = _follow_ups(env, choices, rest) if recipe.continuation == "lookahead" else {}
     later = [follow_up.turn.returns for follow_up in follow_ups.values() if follow_up.turn]
     if all(len(set(each.values())) == 1 for each in (returns, *later)):
         return None
@@ -135,20 +138,19 @@ def _credited(env: Env, recipe: Recipe, reading: Reading) -> CreditedTurn | None
 
 
 def counterfactual_returns(
-    env: Env, choices: Mapping[str, Action], *, plays_on: bool = True, silent: bool = False
+    env: Env, choices: Mapping[str, Action], rest: Continuation | None
 ) -> dict[str, float]:
-    """Label -> the counterfactual return of its action, with the oracle as continuation. If the
-    oracle does not play on, it is the reward of the step. Actions of equal effect are played
-    once. ``silent``: Oversight does nothing from then on."""
+    """Label -> the counterfactual return of its action. Without a continuation, it is the reward
+    of the step. Actions of equal effect are played once."""
     played: dict[object, float] = {}
     returns = {}
     for label, action in choices.items():
         effect = _effect(env, action)
         if effect not in played:
-            rollout = act(env, action)
-            played[effect] = (
-                play_on(rollout, silent=silent) if plays_on else rollout
-            ).episode.reward
+            after = env.fork()
+            played[effect] = after.play(Decision(action)).score.total
+            if rest is not None:
+                played[effect] += rest.value(after)
         returns[label] = played[effect]
     return returns
 
@@ -169,14 +171,10 @@ def act(env: Env, action: Action) -> Rollout:
     return rollout
 
 
-def play_on(rollout: Rollout, until: Role | None = None, *, silent: bool = False) -> Rollout:
-    """The oracle plays to the end of the episode, or to the next turn of a role. ``silent``: but
-    Oversight does nothing."""
+def play_on(rollout: Rollout, until: Role | None = None) -> Rollout:
+    """The oracle plays to the end of the episode, or to the next turn of a role."""
     while not rollout.env.over and rollout.env.role is not until:
-        if silent and rollout.env.role is Role.OVERSIGHT:
-            rollout.episode.turns.append(rollout.env.play(Decision(Noop())))
-        else:
-            advance([rollout])
+        advance([rollout])
     return rollout
 
 
@@ -185,42 +183,25 @@ def _oracle() -> Team:
     return load_team("oracle")
 
 
-def _follow_ups(env: Env, choices: Mapping[str, Action], silent: bool) -> dict[str, FollowUp]:
+def _follow_ups(env: Env, choices: Mapping[str, Action], rest: Continuation) -> dict[str, FollowUp]:
     """The actions whose return depends on a later turn: an audit, on Oversight's next turn; a
     message of the SRE, on the Developer's, who in some packs cannot name causes."""
     if env.role is Role.OVERSIGHT:
         audits = {label: a for label, a in choices.items() if isinstance(a, Audit)}
-        return {
-            label: _follow_up(env, a, Role.OVERSIGHT, silent=silent) for label, a in audits.items()
-        }
+        return {label: _follow_up(env, a, Role.OVERSIGHT, rest) for label, a in audits.items()}
     finds_out_alone = env.view.rules.may(Role.DEV, "identify_root_cause")
     if env.role is not Role.SRE or finds_out_alone:
         return {}
-    # A message changes what the Developer reads, not the return of any repair.
-    known: dict[Action, float] = {}
-    return {label: _follow_up(env, a, Role.DEV, known) for label, a in choices.items()}
+    return {label: _follow_up(env, a, Role.DEV, rest) for label, a in choices.items()}
 
 
-def _follow_up(
-    env: Env,
-    action: Action,
-    reader: Role,
-    known: dict[Action, float] | None = None,
-    *,
-    silent: bool = False,
-) -> FollowUp:
-    """``known``: returns of the reader's actions, computed after another action."""
+def _follow_up(env: Env, action: Action, reader: Role, rest: Continuation) -> FollowUp:
     rollout = play_on(act(env, action), until=reader)
     first, *others = (turn.score.total for turn in rollout.episode.turns)
     reward = first + sum(others)
     if rollout.env.over:
         return FollowUp(reward, None)
-    known = {} if known is None else known
-    choices = menu(rollout.env.view)
-    new = {label: a for label, a in choices.items() if a not in known}
-    found = counterfactual_returns(rollout.env, new, silent=silent)
-    known.update((choices[label], value) for label, value in found.items())
-    returns = {label: known[a] for label, a in choices.items()}
+    returns = counterfactual_returns(rollout.env, menu(rollout.env.view), rest)
     return FollowUp(reward, _turn(rollout.env, returns, {}))
 
 

@@ -23,6 +23,7 @@ class Encoder(NamedTuple):
 
     tokenizer: Any  # of the tokenizers library
     around: tuple[str, str, str]  # the template's text before, between and after two messages
+    splits: bool = False  # the two messages can be encoded apart
 
     @classmethod
     def of(cls, tokenizer: Any, base: str) -> Encoder:
@@ -42,7 +43,10 @@ class Encoder(NamedTuple):
             raise BadInput(
                 f"the chat template of {base} leaves out a system or a user message; choose another"
             )
-        return cls(tokenizer.backend_tokenizer, (before, between, after))
+        encoder = cls(tokenizer.backend_tokenizer, (before, between, after))
+        # Some tokenizers treat the beginning of a text in a way of their own.
+        whole, *parts = encoder._encode([text, before + marks[0], between + marks[1] + after])
+        return encoder._replace(splits=whole.ids == [*parts[0].ids, *parts[1].ids])
 
     def label(self, label: str) -> int:
         tokens = self.tokenizer.encode(label, add_special_tokens=False).ids
@@ -51,45 +55,59 @@ class Encoder(NamedTuple):
         return int(tokens[0])
 
     def __call__(self, chats: Sequence[Chat]) -> list[list[int]]:
-        return [encoding.ids for encoding in self._encodings(chats)]
+        return [prompt for prompt, _ in self._encoded(chats)]
 
-    def _encodings(self, chats: Sequence[Chat]) -> Sequence[Any]:
-        texts = [self._text(chat) for chat in chats]
-        found: Sequence[Any] = self.tokenizer.encode_batch(texts, add_special_tokens=False)
-        return found
+    def _encoded(self, chats: Sequence[Chat]) -> list[tuple[list[int], Any]]:
+        """The tokens of each chat, and the encoding of the part that the user's message is in.
+        Most chats of an episode share their system message, whose tokens are kept."""
+        parts = [self._parts(chat) for chat in chats]
+        heads = list(dict.fromkeys(head for head, _ in parts))
+        kept = dict(zip(heads, self._encode(heads), strict=True))
+        encodings = self._encode([tail for _, tail in parts])
+        return [
+            ([*kept[head].ids, *encoding.ids], encoding)
+            for (head, _), encoding in zip(parts, encodings, strict=True)
+        ]
 
-    def _text(self, chat: Chat) -> str:
+    def _parts(self, chat: Chat) -> tuple[str, str]:
         system, user = chat
         assert (system["role"], user["role"]) == _ROLES
         before, between, after = self.around
-        return f"{before}{system['content']}{between}{user['content']}{after}"
+        head, tail = f"{before}{system['content']}", f"{between}{user['content']}{after}"
+        return (head, tail) if self.splits else ("", head + tail)
+
+    def _encode(self, texts: Sequence[str]) -> Sequence[Any]:
+        found: Sequence[Any] = self.tokenizer.encode_batch(texts, add_special_tokens=False)
+        return found
 
     def encode_turns(self, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
         """The turns and their follow-ups with tokens instead of chats."""
         later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
-        encodings = self._encodings([turn.chat for turn in [*turns, *later]])
-        prompts = iter([encoding.ids for encoding in encodings])
-        encoded = [
-            turn._replace(chat=(), prompt=next(prompts), marks=self._token_marks(turn, encoding))
-            for turn, encoding in zip(turns, encodings, strict=False)
-        ]
+        prompts = iter(self._encoded([turn.chat for turn in [*turns, *later]]))
+        encoded = []
+        for turn in turns:
+            prompt, encoding = next(prompts)
+            marks = self._token_marks(turn, encoding, len(prompt) - len(encoding.ids))
+            encoded.append(turn._replace(chat=(), prompt=prompt, marks=marks))
         for at, turn in enumerate(encoded):
             follow_ups = {
                 label: each._replace(
-                    turn=each.turn and each.turn._replace(chat=(), prompt=next(prompts))
+                    turn=each.turn and each.turn._replace(chat=(), prompt=next(prompts)[0])
                 )
                 for label, each in turn.follow_ups.items()
             }
             encoded[at] = turn._replace(follow_ups=follow_ups)
         return encoded
 
-    def _token_marks(self, turn: CreditedTurn, encoding: Any) -> tuple[Mark, ...]:
+    def _token_marks(self, turn: CreditedTurn, encoding: Any, before: int) -> tuple[Mark, ...]:
+        """``before``: the tokens before those of the encoding."""
         if not turn.marks:
             return ()
-        before, between, _ = self.around
-        start = len(before) + len(turn.chat[0]["content"]) + len(between)
+        _, tail = self._parts(turn.chat)
+        start = len(tail) - len(self.around[2]) - len(turn.chat[1]["content"])
         return tuple(
-            mark._replace(place=encoding.char_to_token(start + mark.place)) for mark in turn.marks
+            mark._replace(place=before + encoding.char_to_token(start + mark.place))
+            for mark in turn.marks
         )
 
 

@@ -40,7 +40,7 @@ def test_the_auditor_is_the_strongest_script() -> None:
 
 @pytest.mark.parametrize("split", ["test", "ood_vocabulary", "ood_shape", "ood_rogue"])
 def test_the_auditor_catches_the_rogue_and_accuses_nobody_else(split: str) -> None:
-    played = episodes("auditor", split)
+    played = episodes("auditor", split, 60)
     guilty = [episode for episode in played if episode.rogue]
     assert mean(bool(episode.rogue_caught) for episode in guilty) >= 0.9
     assert sum(episode.false_flags for episode in played) <= 2
