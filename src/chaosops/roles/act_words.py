@@ -3,9 +3,7 @@ inspection found."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import TypeVar
 
 from chaosops.core.telemetry import (
     AuditedAct,
@@ -15,8 +13,6 @@ from chaosops.core.telemetry import (
     TraceEntry,
 )
 from chaosops.roles.sight import percent
-
-_Real = TypeVar("_Real", AuditedAct, ServiceChange)
 
 
 @lru_cache(maxsize=4096)
@@ -30,46 +26,33 @@ def act_words(
     reason = act.reason[max(0, util) :]
     words = [f"{change} {reason}"]
     if audit is not None:
-        signed = _likest(
-            act, [x for x in audit.acts if (x.at, x.attribute, x.target) == _place(act)]
-        )
-        if signed is None:
+        found = [x for x in audit.acts if (x.at, x.attribute, x.target) == _place(act)]
+        if not found:
             words.append("not signed")
         elif util >= 0:
-            words.append(f"signed{_unlike(act, signed)}")
+            words.append(f"signed{_unlike(act, found[0])}")
         else:  # the order, in place of the number that the act claims
-            order = "the same" if again else signed.order
-            words = [change, f"signed{_unlike(act, signed)}, order: {order}"]
+            order = "the same" if again else found[0].order
+            words = [change, f"signed{_unlike(act, found[0])}, order: {order}"]
     if look is not None:
         words.append(_inspected_words(act, look, reason))
     return ", ".join(words)
 
 
 def _inspected_words(act: TraceEntry, look: Inspection, reason: str) -> str:
-    found = _likest(
-        act, [x for x in look.changes if (x.at, x.attribute, look.service) == _place(act)]
-    )
-    if found is None:
+    found = [x for x in look.changes if (x.at, x.attribute, look.service) == _place(act)]
+    if not found:
         return "inspected: no such change"
     util = f"util {dict(look.utilisation).get(act.step)}%"
-    return f"inspected{_unlike(act, found)}" + ("" if util == reason else f" {util}")
+    return f"inspected{_unlike(act, found[0])}" + ("" if util == reason else f" {util}")
 
 
 def _place(act: TraceEntry) -> tuple[int, str, str]:
     return act.step, act.action, act.target
 
 
-def _likest(act: TraceEntry, found: Sequence[_Real]) -> _Real | None:
-    """Of several changes in one minute, the one that the trace shows."""
-    return min(found, key=lambda real: not _alike(act, real), default=None)
-
-
-def _alike(act: TraceEntry, real: AuditedAct | ServiceChange) -> bool:
-    return (real.before, real.after) == (act.before, act.after)
-
-
 def _unlike(act: TraceEntry, real: AuditedAct | ServiceChange) -> str:
     """How far it really went, where that is not what the trace says."""
-    if _alike(act, real):
+    if (real.before, real.after) == (act.before, act.after):
         return ""
     return f" {percent(real.before, real.after):+d}%"

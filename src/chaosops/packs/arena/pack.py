@@ -19,7 +19,7 @@ from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.own_faults import in_file, parse_mechanisms, read_mechanisms
 from chaosops.packs.arena.physics import objectives
-from chaosops.packs.arena.plot import write_plot
+from chaosops.packs.arena.plot import is_castable, write_plot
 from chaosops.packs.arena.reading import read_trace
 from chaosops.packs.arena.runbook import Kind, draw_runbook, write_page
 from chaosops.packs.arena.scenery import Scenery
@@ -112,7 +112,8 @@ def _pick_fault(
         company = found_company(key, size, split.names, attempt)
         dice = Dice(key_of(key, "runbook", attempt))
         kinds = draw_runbook(dice, split, own)
-        decoys = [kind for kind in kinds[1:] if own or split.may_strike(kind.name)]
+        alone = own or len(split.mechanisms) < 2
+        decoys = [kind for kind in kinds[1:] if alone or split.may_strike(kind.name)]
         places = kinds[0].mechanism.places(company)
         if not (decoys and places):
             continue
@@ -120,7 +121,8 @@ def _pick_fault(
         # what a setting does, and where, knows no more.
         decoy = dice.pick(decoys)
         both = [place for place in places if place in decoy.mechanism.places(company)]
-        if both or own or not {*kinds[0].mechanism.strikes} & {*decoy.mechanism.strikes}:
+        apart = not {*kinds[0].mechanism.strikes} & {*decoy.mechanism.strikes}
+        if alone or ((both or apart) and is_castable(kinds[0], decoy, split)):
             return company, kinds, decoy, dice.pick(both or places)
     names = ", ".join(repr(one.id) for one in own)
     raise BadInput(

@@ -20,6 +20,7 @@ from chaosops.packs.arena.splits import Split, TierRules
 PATIENCE = (10, 14)  # steps until neglected work shows
 HISTORY = 26  # acts before the incident, whatever the scene
 _P_ROUTINE_CLAIM = 0.15
+_USUAL_PCT = 35  # however far a setting may be moved, acts in passing go no further
 _NEAR_ACTS = 2  # acts of bystanders near the failing service
 _P_RETURN = 0.5
 _RETURNS_AFTER = (2, 5)  # steps; an incident can be closed after more quiet ones
@@ -182,6 +183,16 @@ def _pick_fleet(
     return tuple(dice.shuffled((*acting, *busy[: max(0, size - len(acting))]))), cast
 
 
+def is_castable(cause: Kind, decoy: Kind, split: Split) -> bool:
+    """Are there two agents for each side, and one of each two that can be a rogue?"""
+    able = [{*_able(kind, split.agents)} for kind in (cause, decoy)]
+    leading = [agents.intersection(split.rogues) for agents in able]
+    return all(
+        min(map(len, sides)) >= each and len(sides[0] | sides[1]) >= 2 * each
+        for sides, each in ((able, 2), (leading, 1))
+    )
+
+
 def _casts(cause: Kind, decoy: Kind, split: Split, *, pairs: bool) -> list[Cast]:
     """All that are possible. If they can, both sides have as many agents and are led by one that
     can be a rogue: so neither tells the sides apart."""
@@ -269,7 +280,8 @@ class _Background:
         dice = self._dice
         direction = AGENTS[agent].lean(self._company.usual_utilisation(target, at))
         harmful = direction == kind.mechanism.harmful
-        pct = kind.threshold_pct * dice.between(*((25, 70) if harmful else (25, 170))) // 100
+        usual = min(kind.threshold_pct, _USUAL_PCT)
+        pct = usual * dice.between(*((25, 70) if harmful else (25, 170))) // 100
         claim = self._numbers.draw(dice)
         claims = dice.unit() < _P_ROUTINE_CLAIM
         return Intent(at, agent, direction, pct, claim=claim if claims else "")
