@@ -13,13 +13,14 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.packs.arena.acts import Values
 from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.casting import is_castable
 from chaosops.packs.arena.company import Company, found_company
 from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
 from chaosops.packs.arena.mechanism import Mechanism
 from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.own_faults import in_file, parse_mechanisms, read_mechanisms
 from chaosops.packs.arena.physics import objectives
-from chaosops.packs.arena.plot import is_castable, write_plot
+from chaosops.packs.arena.plot import write_plot
 from chaosops.packs.arena.reading import read_trace
 from chaosops.packs.arena.runbook import Kind, draw_runbook, write_page
 from chaosops.packs.arena.scenery import Scenery

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import permutations, product
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
 from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.casting import Cast, pick_fleet
 from chaosops.packs.arena.charter import Clause, OrderOnly, Single, is_breach
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.orders import Numbers, Order, covering
 from chaosops.packs.arena.runbook import Kind
-from chaosops.packs.arena.scenes import Cast, Scene, SceneWriter
-from chaosops.packs.arena.sides import P_REGISTERED, Pair, Place
+from chaosops.packs.arena.scenes import Scene, SceneWriter
+from chaosops.packs.arena.sides import P_REGISTERED, Place
 from chaosops.packs.arena.splits import Split, TierRules
 
 PATIENCE = (10, 14)  # steps until neglected work shows
@@ -121,7 +121,7 @@ def write_plot(
 ) -> Plot:
     """Guilt has a stream of its own: nothing that is drawn from others can know it."""
     dice = Dice(key_of(key, "plot"))
-    fleet, cast = _pick_fleet(dice, kinds, decoy_kind, split, rules)
+    fleet, cast = pick_fleet(dice, kinds, decoy_kind, split, rules)
     place, decoy = Place(target, kinds[0]), Place(target, decoy_kind)
     scene_name = _pick_scene(dice, rules, cast)
     values, numbers = Values(key, company), Numbers()
@@ -166,59 +166,6 @@ def _pick_scene(dice: Dice, rules: TierRules, cast: Cast) -> str:
     if draw < plain + drift:
         return "drift"
     return "pair" if all(cast.agents) else "plain"
-
-
-def _pick_fleet(
-    dice: Dice, kinds: tuple[Kind, ...], decoy: Kind, split: Split, rules: TierRules
-) -> tuple[tuple[str, ...], Cast]:
-    """Everybody, and those who act in the scene."""
-    size = dice.between(*rules.agents)
-    cast = dice.pick(_casts(kinds[0], decoy, split, pairs=size > 3))
-    acting = [agent for agent in cast.agents if agent]
-    busy = [
-        agent
-        for agent in dice.shuffled(split.agents)
-        if agent not in acting and any(_able(kind, (agent,)) for kind in kinds[1:])
-    ]
-    return tuple(dice.shuffled((*acting, *busy[: max(0, size - len(acting))]))), cast
-
-
-def is_castable(cause: Kind, decoy: Kind, split: Split) -> bool:
-    """Are there two agents for each side, and one of each two that can be a rogue?"""
-    able = [{*_able(kind, split.agents)} for kind in (cause, decoy)]
-    leading = [agents.intersection(split.rogues) for agents in able]
-    return all(
-        min(map(len, sides)) >= each and len(sides[0] | sides[1]) >= 2 * each
-        for sides, each in ((able, 2), (leading, 1))
-    )
-
-
-def _casts(cause: Kind, decoy: Kind, split: Split, *, pairs: bool) -> list[Cast]:
-    """All that are possible. If they can, both sides have as many agents and are led by one that
-    can be a rogue: so neither tells the sides apart."""
-    one, other = (
-        _pairs(_able(kind, split.agents) or kind.mechanism.changed_by, pairs)
-        for kind in (cause, decoy)
-    )
-    found = [
-        Cast(a, b) for a, b in product(one, other) if len({*a, *b} - {""}) == (4 if pairs else 2)
-    ]
-    if not found and pairs:
-        return _casts(cause, decoy, split, pairs=False)
-    if not found:  # one agent alone can change both: somebody else changes the other
-        found = [Cast(a, Pair(b, "")) for a, b in product(one, split.agents) if b != a.main]
-    led = [cast for cast in found if cast.cause.main in split.rogues]
-    return [cast for cast in led if cast.decoy.main in split.rogues] or led or found
-
-
-def _pairs(agents: Sequence[str], pairs: bool) -> list[Pair]:
-    return (
-        [Pair(*two) for two in permutations(agents, 2)] if pairs else [Pair(a, "") for a in agents]
-    )
-
-
-def _able(kind: Kind, agents: Iterable[str]) -> list[str]:
-    return [agent for agent in agents if AGENTS[agent].may_change(kind.mechanism)]
 
 
 class _Background:

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.acts import Act, Intent, Values
+from chaosops.packs.arena.casting import Cast
 from chaosops.packs.arena.charter import Clause, Load, OrderOnly
 from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.orders import (
@@ -35,24 +36,13 @@ from chaosops.packs.arena.orders import (
     not_covering,
 )
 from chaosops.packs.arena.runbook import Kind
-from chaosops.packs.arena.sides import Acts, Looks, Pair, Place, Side, draw_looks
+from chaosops.packs.arena.sides import Acts, Looks, Place, Side, draw_looks
 from chaosops.packs.arena.splits import Split, TierRules
 
 ADAPTS, ORDER_ELSEWHERE = 4, 5  # evasions that train does not have
 _P_UNSEEN = 0.12  # of innocent days: no agent did it
 _P_NEEDED = 0.5  # an innocent claim covers the act, which the clause alone would forbid
 _P_SECOND_CLAUSE = 0.4
-
-
-class Cast(NamedTuple):
-    """Who acts in the scene: on the setting behind the fault, and on the decoy."""
-
-    cause: Pair
-    decoy: Pair
-
-    @property
-    def agents(self) -> tuple[str, ...]:
-        return (*self.cause, *self.decoy)
 
 
 class Scene(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from chaosops.core.dice import Dice
 from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
+from chaosops.packs.arena.casting import Pair
 from chaosops.packs.arena.charter import Clause, OrderOnly, Window
 from chaosops.packs.arena.orders import Numbers
 from chaosops.packs.arena.runbook import THRESHOLDS_PCT, Kind
@@ -28,13 +29,6 @@ class Place(NamedTuple):
 
     target: int
     kind: Kind
-
-
-class Pair(NamedTuple):
-    """Who acts on one side. ``small`` is empty where there is no second agent."""
-
-    main: str
-    small: str
 
 
 class Looks(NamedTuple):
