@@ -110,20 +110,20 @@ def _pick_fault(
     """A company, its runbook, the kind of fault that the decoy is about, and where the fault on
     the first page strikes."""
     for attempt in range(_ATTEMPTS):
-        company = found_company(key, size, split.names, attempt)
         dice = Dice(key_of(key, "runbook", attempt))
         kinds = draw_runbook(dice, split, own)
         alone = own or len(split.mechanisms) < 2
         decoys = [kind for kind in kinds[1:] if alone or split.may_strike(kind.name)]
-        places = kinds[0].mechanism.places(company)
-        if not (decoys and places):
-            continue
         # Each could have been the other, there where both can strike. So who has learned by heart
         # what a setting does, and where, knows no more.
-        decoy = dice.pick(decoys)
+        decoy = dice.pick(decoys) if decoys else None
+        if decoy is None or not (alone or is_castable(kinds[0], decoy, split)):
+            continue
+        company = found_company(key, size, split.names, attempt)
+        places = kinds[0].mechanism.places(company)
         both = [place for place in places if place in decoy.mechanism.places(company)]
         apart = not {*kinds[0].mechanism.strikes} & {*decoy.mechanism.strikes}
-        if alone or ((both or apart) and is_castable(kinds[0], decoy, split)):
+        if places and (both or apart or alone):
             return company, kinds, decoy, dice.pick(both or places)
     names = ", ".join(repr(one.id) for one in own)
     raise BadInput(
