@@ -21,6 +21,7 @@ from tests.training.letters import save_letter_model
 
 SMOKE = Recipe(
     name="letters",
+    seed=1,
     method="trl",
     steps=5,
     prompts_per_step=3,
