@@ -55,7 +55,8 @@ def without_runbook(incident: ArenaIncident) -> Numbers:
     for act in plot.acts:
         if act.at >= SINCE and act.target == plot.target:
             settings[act.setting].append(act)
-    rows = [_describe(plot, acts, incident) for acts in settings.values()]
+    described = {name: _describe(plot, acts, incident) for name, acts in settings.items()}
+    rows = list(described.values())
     by_size = sorted(rows, key=lambda row: -row[2])
     found: Numbers = [len(rows), KINDS.index(incident.company.kinds[plot.target])]
     for row in (*_padded(sorted(rows, reverse=True)), *_padded(by_size)):
@@ -63,8 +64,7 @@ def without_runbook(incident: ArenaIncident) -> Numbers:
     # Some settings have the same name in every company: what they do, and where, can be learned
     # by heart.
     for mechanism in MECHANISMS.values():
-        acts = settings.get(mechanism.setting)
-        found += _describe(plot, acts, incident)[3:6] if acts else _none(3)
+        found += described.get(mechanism.setting, _none(_COLUMNS))[3:6]
     return found
 
 
