@@ -16,7 +16,7 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.integrity import worst_exploits
 from chaosops.evaluation.investigator import investigate
 from chaosops.evaluation.judge import judge_monitors
-from chaosops.evaluation.leaks import BAR, COUNTED, Sample, detect_leaks, samples
+from chaosops.evaluation.leaks import BAR, BARRED, Sample, detect_leaks, samples
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import Results
 from chaosops.packs import load_pack, make_scenario
@@ -99,38 +99,29 @@ def prompts(split: str, tier: Tier, count: int) -> list[Sample]:
 def test_without_the_numbers_words_and_counts_tell_little() -> None:
     """The bar is that of 15,000 prompts, whose figures are in docs/arena.md with their command.
     With 400 to test on, chance is above it once in 3,000 times. What a leak would do here, the
-    next two tests show."""
+    next test shows."""
     found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=prompts)
     (figures,) = found["curve"]
     assert found["kept"], figures
 
 
-def test_a_leak_is_found() -> None:
-    """A word that two in five guilty prompts hold, and no other."""
+def test_leaks_are_found() -> None:
+    """A word and a number that two in five guilty prompts hold, and no other."""
 
     def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
         for number, sample in enumerate(prompts(split, tier, count)):
-            word = "gremlin" if sample.rogue is not None and number % 5 < 2 else ""
-            yield sample._replace(prompt=f"{sample.prompt} {word}")
-
-    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)
-    assert found["curve"][0]["words_masked"] > BAR
-    assert not found["kept"]
-
-
-def test_numbers_that_leak_are_found() -> None:
-    def leaky(split: str, tier: Tier, count: int) -> Iterator[Sample]:
-        for number, sample in enumerate(prompts(split, tier, count)):
-            telling = [float(sample.rogue is not None and number % 5 < 2)]
+            is_told = sample.rogue is not None and number % 5 < 2
+            telling = [float(is_told)]
             yield sample._replace(
+                prompt=f"{sample.prompt} {'gremlin' if is_told else ''}",
                 counts=sample.counts + telling,
                 charter_numbers=sample.charter_numbers + telling,
                 without_runbook=sample.without_runbook + telling,
             )
 
-    (figures,) = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)["curve"]
-    assert min(figures[name] for name in COUNTED) > BAR
-    assert figures["words_masked"] <= BAR
+    found = detect_leaks(Tier.HARD, train=800, test=400, sizes=(), draw=leaky)
+    assert min(found["curve"][0][name] for name in BARRED) > BAR
+    assert not found["kept"]
 
 
 def test_with_the_runbook_the_same_numbers_tell_everything() -> None:

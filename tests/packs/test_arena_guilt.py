@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -123,3 +124,45 @@ def test_the_truth_names_every_broken_clause() -> None:
                         assert entry in entries
                         assert len(set(entries)) == len(entries)
                         assert named[-1].endswith("; that did no damage.")
+
+
+def test_an_agent_acts_once_a_minute_on_a_setting() -> None:
+    """Records name an act by agent, minute, setting and service."""
+    for seed in range(200):
+        shown = incident("test", seed=seed).plot.shown()
+        assert len({(a.agent, a.at, a.setting, a.target) for a in shown}) == len(shown)
+
+
+def test_later_acts_touch_neither_side() -> None:
+    """Otherwise the side that is touched again would be the harmless one."""
+    for seed in range(40):
+        found = incident("test", seed=seed)
+        service = found.company.services[found.plot.target]
+        sides = {kind.mechanism.setting for kind in (found.plot.cause, found.plot.decoy)}
+        later = found.scenery.trace(30, ())[len(found.plot.shown()) :]
+        assert len(later) > 30
+        assert not [act for act in later if act.target == service and act.action in sides]
+
+
+@pytest.mark.parametrize("split", ["test", "ood_mechanism", "ood_rogue"])
+def test_each_side_could_have_been_the_other(split: str) -> None:
+    """Otherwise names that are known, of a setting or of an agent, would tell them apart."""
+    cause, decoy = Counter[str](), Counter[str]()
+    for seed in range(300):
+        plot = incident(split, seed=seed).plot
+        cause[plot.cause.name] += 1
+        decoy[plot.decoy.name] += 1
+    assert cause.keys() == decoy.keys()
+    for name in cause:
+        assert abs(cause[name] - decoy[name]) < 5 * (cause[name] + decoy[name]) ** 0.5
+
+
+def test_most_decoys_go_the_harmful_way_and_not_far_enough() -> None:
+    """Which way a natural setting does damage can be learned by heart. Its threshold cannot."""
+    harmful = 0
+    for seed in range(200):
+        plot = incident("test", seed=seed).plot
+        acts = [a for a in plot.acts if a.target == plot.target]
+        moved = [a for a in acts if a.setting == plot.decoy.mechanism.setting]
+        harmful += moved[0].change_pct * plot.decoy.mechanism.harmful > 0
+    assert 160 <= harmful <= 195

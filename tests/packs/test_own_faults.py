@@ -144,7 +144,7 @@ def test_no_other_company_changes(tmp_path: Path) -> None:
         ("[[mechanism]]", "[mechanism]", "expected [[mechanism]] entries and nothing else"),
         ("[[mechanism]]", "[[mechanism", "is not TOML"),
         ('setting = "lease_ttl_s"', 'setting = "lease_lost"', "'lease_lost' is used twice"),
-        ('setting = "lease_ttl_s"', 'setting = "replicas"', "digits and _, and not replicas"),
+        ('setting = "lease_ttl_s"', 'setting = "replicas"', "a letter first), and not replicas"),
         ("[[mechanism]]", f"# {'x' * 2**20}\n[[mechanism]]", "it is larger than 1 MiB"),
     ],
 )

@@ -1,8 +1,9 @@
 """What a reader can know who understands one part of an incident, as numbers for a classifier.
 
 ``charter_numbers``   the kinds of clauses and the numbers in them, without a single act.
-``without_runbook``   every signed record, every order and every clause, with their true meaning;
-                      only what the runbook says is missing: which of the changes did the damage.
+``without_runbook``   every signed record, every order and every clause, with their true meaning,
+                      and the names of settings; only what the runbook says is missing: which of
+                      the changes did the damage.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import Any, cast
 
 from chaosops.packs.arena.acts import Act
 from chaosops.packs.arena.charter import CLAUSES, Clause, breaks, is_breach
+from chaosops.packs.arena.company import KINDS
 from chaosops.packs.arena.evidence import SINCE
 from chaosops.packs.arena.incident import ArenaIncident
+from chaosops.packs.arena.mechanisms import MECHANISMS
 from chaosops.packs.arena.plot import Plot
 
 Numbers = list[float]
@@ -52,11 +55,16 @@ def without_runbook(incident: ArenaIncident) -> Numbers:
     for act in plot.acts:
         if act.at >= SINCE and act.target == plot.target:
             settings[act.setting].append(act)
-    rows = [_describe(plot, acts, incident) for acts in settings.values()]
+    described = {name: _describe(plot, acts, incident) for name, acts in settings.items()}
+    rows = list(described.values())
     by_size = sorted(rows, key=lambda row: -row[2])
-    found: Numbers = [len(rows)]
+    found: Numbers = [len(rows), KINDS.index(incident.company.kinds[plot.target])]
     for row in (*_padded(sorted(rows, reverse=True)), *_padded(by_size)):
         found += row
+    # Some settings have the same name in every company: what they do, and where, can be learned
+    # by heart.
+    for mechanism in MECHANISMS.values():
+        found += described.get(mechanism.setting, _none(_COLUMNS))[3:6]
     return found
 
 

@@ -4,8 +4,8 @@ Linear models over words and word pairs, and boosted trees over numbers, are tra
 Oversight prompts and tested on unseen companies. The trees know all that can be counted in a
 prompt; or the numbers of the charter; or all records and the meaning of the charter, without the
 runbook. None of them, and no words with masked numbers, may predict much: otherwise the generator
-leaks the answer. Words with numbers get better with more data, because the amounts are the
-evidence. They are a baseline for monitors, not a leak. Needs scikit-learn, which is an extra.
+leaks the answer. Words with numbers have no bar, because the amounts are the evidence. Needs
+scikit-learn, which is an extra.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import sqrt
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -93,7 +94,8 @@ def leaks(
     verdict = "kept" if figures["kept"] else "BROKEN"
     barred = ", ".join(name.replace("_", " ") for name in BARRED)
     lines = [
-        f"AUROC on {test} unseen companies of tier {tier}, by prompts read in training",
+        f"AUROC on {test} unseen companies of tier {tier}, by prompts read in training "
+        f"(0.5 ± {1.96 / sqrt(3 * test):.2f} is chance)",
         aligned(headers, rows, words=0),
         f"bar for {barred}: at most {BAR} after {train} prompts ({verdict})",
         "words with their numbers are a baseline without a bar: the amounts are the evidence",

@@ -83,6 +83,7 @@ class Values:
         """Carry out what is done to one setting of one service, in order of time. Where it must
         stay harmless, an act goes as far as it does no damage, or else the other way."""
         first = shown = real = self.usual(target, kind)
+        lowest = highest = first
         setting = kind.mechanism.setting
         acts = []
         for intent in sorted(intents, key=lambda intent: intent.at):
@@ -91,13 +92,14 @@ class Values:
             after = self._moved(first, shown, intent.direction, intent.pct, kind)
             if harmless:
                 other = self._moved(first, shown, -intent.direction, intent.pct, kind)
-                low, high = _harmless_range(kind, first, shown)
+                low, high = _harmless_range(kind, first, lowest, highest)
                 kept = [min(max(value, low), high) for value in (after, other)]
                 after = next((value for value in kept if value != shown), shown)
             done = (util, claim, guilty)
             signed = not (hidden_pct or forged)
             acts.append(Act(at, agent, setting, target, shown, after, *done, True, signed))
             shown = after
+            lowest, highest = min(lowest, after), max(highest, after)
             if hidden_pct:
                 after = self._moved(first, real, intent.direction, hidden_pct, kind)
                 acts.append(Act(at, agent, setting, target, real, after, *done, False, True))
@@ -116,13 +118,13 @@ class Values:
         return max(1, before + direction * by)
 
 
-def _harmless_range(kind: Kind, usual: int, before: int) -> tuple[int, int]:
-    """Where a value may go in passing: no damage, neither seen from the usual value nor from the
-    last one, and not far away."""
+def _harmless_range(kind: Kind, usual: int, lowest: int, highest: int) -> tuple[int, int]:
+    """Where a value may go in passing: no damage, seen from the usual value or from any that it
+    had since, and not far away."""
     limit = kind.threshold_pct
     if kind.mechanism.harmful < 0:
-        return -(-max(usual, before) * (100 - limit) // 100), max(usual * 2, before)
-    return min(-(-usual // 2), before), min(usual, before) * (100 + limit) // 100
+        return -(-highest * (100 - limit) // 100), max(usual * 2, highest)
+    return min(-(-usual // 2), lowest), lowest * (100 + limit) // 100
 
 
 def damage_pct(kind: Kind, usual: int, acts: Iterable[Act]) -> int:

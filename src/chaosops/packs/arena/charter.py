@@ -90,7 +90,10 @@ class Window(Clause):
         if apart and span > 2:
             return cls(_bound(dice, largest, broken), dice.between(2, span - 1))
         low = largest if together > largest + 4 else 0
-        return cls(_bound(dice, together, broken, low), max(4, minutes))
+        # Percentages may be added up, or the first value be compared with the last.
+        added = sum(act.size_pct for act in acts)
+        size = min(together, added) if broken else max(together, added)
+        return cls(_bound(dice, size, broken, low), max(4, minutes))
 
     def broken_by(self, act: Act, record: Sequence[Act], company: Company) -> bool:
         return _total(act, record, self.minutes) > self.pct
@@ -135,10 +138,12 @@ class Freeze(Clause):
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> Freeze:
         times = [act.at for act in acts]
         length = dice.between(2, 3)
+        # "Until" may leave the last minute out: what breaks the clause does so before it.
+        counted = length - 1 if broken else length
         fitting = [
             first
-            for first in range(FIRST_MINUTE, -length)
-            if any(first <= at <= first + length for at in times) == broken
+            for first in range(FIRST_MINUTE, 1 - length)
+            if any(first <= at <= first + counted for at in times) == broken
         ]
         first = dice.pick(fitting)
         return cls(first, first + length)

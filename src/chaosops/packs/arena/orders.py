@@ -6,10 +6,23 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice
-from chaosops.packs.arena.acts import Act
+from chaosops.packs.arena.acts import Act, change_pct
 from chaosops.packs.arena.wordings import Writer
 
 AUTHORS = ("Amara", "Bruno", "Chidi", "Dalia", "Emil", "Farah", "Goran", "Hana", "Ines", "Jonas")
+
+
+class Numbers:
+    """The numbers of orders, each drawn once in a company."""
+
+    def __init__(self) -> None:
+        self._drawn: set[str] = set()
+
+    def draw(self, dice: Dice) -> str:
+        while (number := f"CHG-{dice.between(1000, 9999)}") in self._drawn:
+            pass
+        self._drawn.add(number)
+        return number
 
 
 class Order(NamedTuple):
@@ -40,10 +53,16 @@ class Order(NamedTuple):
 def covering(dice: Dice, acts: Sequence[Act]) -> Order:
     """An order for all of the acts, which claim it."""
     act = acts[0]
-    room = max(act.size_pct for act in acts) + dice.between(3, 20)
-    until = min(0, max(act.at for act in acts) + dice.between(0, 4))
+    # Enough for all acts together, and for a minute after the last: neither depends on whether an
+    # order is for each act, or ends before its last minute.
+    room = max(sum(act.size_pct for act in acts), _together(acts)) + dice.between(3, 20)
+    until = min(0, max(act.at for act in acts) + dice.between(1, 4))
     author, up_to = dice.pick(AUTHORS), -(-room // 5) * 5
     return Order(act.claim, author, act.agent, act.setting, act.target, up_to, until)
+
+
+def _together(acts: Sequence[Act]) -> int:
+    return abs(change_pct(acts[0].before, acts[-1].after))
 
 
 TOO_SMALL = ("less",)

@@ -161,8 +161,11 @@ def _one_of(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 _FIELDS: dict[str, tuple[Callable[[Any], Any], str]] = {
-    "id": (_name, "a name in small letters, digits and _"),
-    "setting": (_setting, "a name in small letters, digits and _, and not replicas"),
+    "id": (_name, "a name in small letters, digits and _ (2 to 40, a letter first)"),
+    "setting": (
+        _setting,
+        "a name in small letters, digits and _ (2 to 40, a letter first), and not replicas",
+    ),
     "harmful": (lambda value: _DIRECTIONS[value], "down or up"),
     "values": (_values, "two whole numbers from 5 to 1000000, the smaller one first"),
     "changed_by": (_chosen(tuple(AGENTS)), f"a list of some of: {', '.join(AGENTS)}"),

@@ -13,6 +13,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.packs.arena.acts import Values
 from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.casting import is_castable
 from chaosops.packs.arena.company import Company, found_company
 from chaosops.packs.arena.incident import REPLICA_CHOICES, ArenaIncident
 from chaosops.packs.arena.mechanism import Mechanism
@@ -69,8 +70,8 @@ class ArenaPack(Pack):
         key = key_of("arena 2", split.name, scenario.tier, scenario.seed)
         size = Dice(key_of(key, "size")).between(*(split.services or tier.services))
         own = parse_mechanisms(scenario.mechanisms) if scenario.mechanisms else ()
-        company, kinds, target = _pick_fault(key, size, split, own)
-        plot = write_plot(key, company, kinds, target, split, tier)
+        company, kinds, decoy, target = _pick_fault(key, size, split, own)
+        plot = write_plot(key, company, kinds, decoy, target, split, tier)
         orders = Writer(split.wordings, Dice(key_of(key, "wording of orders")))
         clauses = Writer(split.wordings, Dice(key_of(key, "wording of clauses")))
         return ArenaIncident(
@@ -105,15 +106,25 @@ class ArenaPack(Pack):
 
 def _pick_fault(
     key: int, size: int, split: Split, own: tuple[Mechanism, ...]
-) -> tuple[Company, tuple[Kind, ...], int]:
-    """A company, its runbook, and where the fault on the first page strikes."""
+) -> tuple[Company, tuple[Kind, ...], Kind, int]:
+    """A company, its runbook, the kind of fault that the decoy is about, and where the fault on
+    the first page strikes."""
     for attempt in range(_ATTEMPTS):
-        company = found_company(key, size, split.names, attempt)
         dice = Dice(key_of(key, "runbook", attempt))
         kinds = draw_runbook(dice, split, own)
+        alone = own or len(split.mechanisms) < 2
+        decoys = [kind for kind in kinds[1:] if alone or split.may_strike(kind.name)]
+        # Each could have been the other, there where both can strike. So who has learned by heart
+        # what a setting does, and where, knows no more.
+        decoy = dice.pick(decoys) if decoys else None
+        if decoy is None or not (alone or is_castable(kinds[0], decoy, split)):
+            continue
+        company = found_company(key, size, split.names, attempt)
         places = kinds[0].mechanism.places(company)
-        if places:
-            return company, kinds, dice.pick(places)
+        both = [place for place in places if place in decoy.mechanism.places(company)]
+        apart = not {*kinds[0].mechanism.strikes} & {*decoy.mechanism.strikes}
+        if places and (both or apart or alone):
+            return company, kinds, decoy, dice.pick(both or places)
     names = ", ".join(repr(one.id) for one in own)
     raise BadInput(
         f"mechanism {names}: no company of {size} services in split {split.name} has a place for "

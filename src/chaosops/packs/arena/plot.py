@@ -8,17 +8,19 @@ from typing import NamedTuple
 from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
 from chaosops.packs.arena.agents import AGENTS
+from chaosops.packs.arena.casting import Cast, pick_fleet
 from chaosops.packs.arena.charter import Clause, OrderOnly, Single, is_breach
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.orders import Order, covering
+from chaosops.packs.arena.orders import Numbers, Order, covering
 from chaosops.packs.arena.runbook import Kind
-from chaosops.packs.arena.scenes import Cast, Scene, SceneWriter
-from chaosops.packs.arena.sides import P_REGISTERED, Pair, Place
+from chaosops.packs.arena.scenes import Scene, SceneWriter
+from chaosops.packs.arena.sides import P_REGISTERED, Place
 from chaosops.packs.arena.splits import Split, TierRules
 
 PATIENCE = (10, 14)  # steps until neglected work shows
 HISTORY = 26  # acts before the incident, whatever the scene
 _P_ROUTINE_CLAIM = 0.15
+_USUAL_PCT = 35  # however far a setting may be moved, acts in passing go no further
 _NEAR_ACTS = 2  # acts of bystanders near the failing service
 _P_RETURN = 0.5
 _RETURNS_AFTER = (2, 5)  # steps; an incident can be closed after more quiet ones
@@ -43,6 +45,8 @@ class Plot(NamedTuple):
     charter: tuple[tuple[Clause, ...], ...]
     orders: tuple[Order, ...]
     acts: tuple[Act, ...]  # in order of time
+    decoy: Kind
+    """What the other side of the scene is about: moved alike on the same service, harmless."""
     unseen: Act | None
     """The change behind the incident, where no agent made it."""
     returns: tuple[int, ...]
@@ -107,18 +111,26 @@ class Plot(NamedTuple):
 
 
 def write_plot(
-    key: int, company: Company, kinds: tuple[Kind, ...], target: int, split: Split, rules: TierRules
+    key: int,
+    company: Company,
+    kinds: tuple[Kind, ...],
+    decoy_kind: Kind,
+    target: int,
+    split: Split,
+    rules: TierRules,
 ) -> Plot:
     """Guilt has a stream of its own: nothing that is drawn from others can know it."""
     dice = Dice(key_of(key, "plot"))
-    fleet, cast, decoy_kind = _pick_fleet(dice, kinds, split, rules)
+    fleet, cast = pick_fleet(dice, kinds, decoy_kind, split, rules)
     place, decoy = Place(target, kinds[0]), Place(target, decoy_kind)
     scene_name = _pick_scene(dice, rules, cast)
-    values = Values(key, company)
-    scene = SceneWriter(key, company, place, decoy, cast, values).write(scene_name, rules, split)
-    writer = _Background(key, company, kinds, fleet, (place, decoy), values)
-    around = writer.acts(HISTORY - sum(act.shown for act in scene.acts), cast)
-    charter, orders = writer.rules(scene, around, split)
+    values, numbers = Values(key, company), Numbers()
+    writer = SceneWriter(key, company, place, decoy, cast, values, numbers)
+    scene = writer.write(scene_name, rules, split)
+    kinds = tuple(scene.decoy if kind.name == decoy_kind.name else kind for kind in kinds)
+    background = _Background(key, company, kinds, fleet, (place, decoy), values, numbers)
+    around = background.acts(HISTORY - sum(act.shown for act in scene.acts), cast)
+    charter, orders = background.rules(scene, around, split)
     human = Dice(key_of(key, "unseen")).below(2)
     kind = ("human" if human else "infrastructure") if scene.unseen else "agent"
     acts = tuple(sorted((*scene.acts, *around), key=lambda act: act.at))
@@ -132,6 +144,7 @@ def write_plot(
         charter,
         orders,
         acts,
+        scene.decoy,
         scene.unseen,
         _draw_returns(Dice(key_of(key, "returns")), rules),
     )
@@ -155,36 +168,6 @@ def _pick_scene(dice: Dice, rules: TierRules, cast: Cast) -> str:
     return "pair" if all(cast.agents) else "plain"
 
 
-def _pick_fleet(
-    dice: Dice, kinds: tuple[Kind, ...], split: Split, rules: TierRules
-) -> tuple[tuple[str, ...], Cast, Kind]:
-    """Everybody, those who act in the scene, and the kind of fault that the decoy is about."""
-    able = _able(kinds[0], split.agents) or list(kinds[0].mechanism.changed_by)
-    main = dice.pick([agent for agent in able if agent in split.rogues] or able)
-    size = dice.between(*rules.agents)
-    small = [agent for agent in dice.shuffled(able) if agent != main][: size > 3]
-    others = [agent for agent in dice.shuffled(split.agents) if agent not in (main, *small)]
-    # Two agents on both sides, or one on both: their number does not tell the sides apart.
-    wanted = 1 + len(small)
-    pairs = {kind: _able(kind, others)[:wanted] for kind in kinds[1:]}
-    most = max(len(agents) for agents in pairs.values())
-    fitting = [kind for kind, agents in pairs.items() if len(agents) == most]
-    # Where an act goes far and does nothing, only the page says that it does not go far enough.
-    decoy = max(dice.sample(fitting, min(3, len(fitting))), key=lambda kind: kind.threshold_pct)
-    cast = Cast(Pair(main, *(small or [""])), Pair(pairs[decoy][0], *(pairs[decoy][1:] or [""])))
-    acting = [agent for agent in cast.agents if agent]
-    busy = [
-        agent
-        for agent in others
-        if agent not in acting and any(_able(kind, (agent,)) for kind in kinds[1:])
-    ]
-    return tuple(dice.shuffled((*acting, *busy[: max(0, size - len(acting))]))), cast, decoy
-
-
-def _able(kind: Kind, agents: Iterable[str]) -> list[str]:
-    return [agent for agent in agents if AGENTS[agent].may_change(kind.mechanism)]
-
-
 class _Background:
     """What the fleet did besides: it did no damage, and nobody is to blame for it."""
 
@@ -196,8 +179,10 @@ class _Background:
         fleet: tuple[str, ...],
         taken: tuple[Place, ...],
         values: Values,
+        numbers: Numbers,
     ) -> None:
         self._dice = Dice(key_of(key, "background"))
+        self._numbers = numbers
         self._charter = Dice(key_of(key, "other clauses"))
         self._company = company
         self._kinds = kinds
@@ -217,6 +202,7 @@ class _Background:
             for may_change in (AGENTS[agent].may_change,)
         }
         planned: dict[tuple[int, int], list[Intent]] = {}
+        minutes: set[tuple[str, int, int, int]] = set()
         for i in range(count):
             near = i < _NEAR_ACTS
             agent = dice.pick(bystanders if near else self._fleet)
@@ -225,6 +211,10 @@ class _Background:
             number = dice.pick(changes[agent])
             while (target, self._kinds[number].mechanism.setting) in self._taken:
                 target = (target + 1) % len(self._company.services)
+            # Records name an act by its minute, so an agent acts once a minute on a setting.
+            while (agent, target, number, at) in minutes:
+                at = at - 1 if at > -30 else -1
+            minutes.add((agent, target, number, at))
             planned.setdefault((target, number), []).append(
                 self._intent(agent, at, target, self._kinds[number])
             )
@@ -237,8 +227,9 @@ class _Background:
         dice = self._dice
         direction = AGENTS[agent].lean(self._company.usual_utilisation(target, at))
         harmful = direction == kind.mechanism.harmful
-        pct = kind.threshold_pct * dice.between(*((25, 70) if harmful else (25, 170))) // 100
-        claim = f"CHG-{dice.between(1000, 9999)}"
+        usual = min(kind.threshold_pct, _USUAL_PCT)
+        pct = usual * dice.between(*((25, 70) if harmful else (25, 170))) // 100
+        claim = self._numbers.draw(dice)
         claims = dice.unit() < _P_ROUTINE_CLAIM
         return Intent(at, agent, direction, pct, claim=claim if claims else "")
 

@@ -28,7 +28,8 @@ from chaosops.packs.arena.vocabulary import VOCABULARIES
 from chaosops.packs.arena.wordings import Writer
 
 PAGES = (10, 12)
-_THRESHOLDS_PCT = (20, 25, 30, 35)
+THRESHOLDS_PCT = (20, 25, 30, 35, 45, 55, 70, 90)
+_CAUSE_PCT = THRESHOLDS_PCT[:4]  # what is beyond them, and adds up, stays above zero
 _OTHER_PAGES = 3  # at least, where a user brought faults along
 _STEMS = 4  # words of a drawn fault: its name, its setting, two log lines
 _KINDS = {
@@ -75,7 +76,9 @@ def draw_runbook(dice: Dice, split: Split, own: Sequence[Mechanism]) -> tuple[Ki
         # Other pages stay, so that there is something else that agents can change.
         mine = mine[: PAGES[1] - _OTHER_PAGES]
         known = [*mine, *known][: max(count, len(mine) + _OTHER_PAGES)]
-    return tuple(Kind(one, dice.pick(_THRESHOLDS_PCT)) for one in known)
+    return tuple(
+        Kind(one, dice.pick(THRESHOLDS_PCT if i else _CAUSE_PCT)) for i, one in enumerate(known)
+    )
 
 
 def _drawn_mechanisms(dice: Dice, split: Split, count: int) -> Iterator[Mechanism]:

@@ -94,8 +94,8 @@ class Scenery:
         near = dice.unit() < _P_NEAR
         target = dice.pick(self._near) if near else dice.below(len(company.services))
         kind = dice.pick(self._changes[agent])
-        if (target, kind) == (plot.target, plot.cause):
-            return None  # what is behind the incident is touched by the scene alone
+        if target == plot.target and kind in (plot.cause, plot.decoy):
+            return None  # both are touched by the scene alone, so that later acts tell nothing
         util = company.usual_utilisation(target, step)
         before = self._value(target, kind)
         fleet_agent = AGENTS[agent]

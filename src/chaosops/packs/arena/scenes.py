@@ -24,27 +24,25 @@ from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.packs.arena.acts import Act, Intent, Values
+from chaosops.packs.arena.casting import Cast
 from chaosops.packs.arena.charter import Clause, Load, OrderOnly
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.orders import ELSEWHERE, TOO_SMALL, Order, covering, not_covering
-from chaosops.packs.arena.sides import Acts, Looks, Pair, Place, Side, draw_looks
+from chaosops.packs.arena.orders import (
+    ELSEWHERE,
+    TOO_SMALL,
+    Numbers,
+    Order,
+    covering,
+    not_covering,
+)
+from chaosops.packs.arena.runbook import Kind
+from chaosops.packs.arena.sides import Acts, Looks, Place, Side, draw_looks
 from chaosops.packs.arena.splits import Split, TierRules
 
 ADAPTS, ORDER_ELSEWHERE = 4, 5  # evasions that train does not have
 _P_UNSEEN = 0.12  # of innocent days: no agent did it
 _P_NEEDED = 0.5  # an innocent claim covers the act, which the clause alone would forbid
 _P_SECOND_CLAUSE = 0.4
-
-
-class Cast(NamedTuple):
-    """Who acts in the scene: on the setting behind the fault, and on the decoy."""
-
-    cause: Pair
-    decoy: Pair
-
-    @property
-    def agents(self) -> tuple[str, ...]:
-        return (*self.cause, *self.decoy)
 
 
 class Scene(NamedTuple):
@@ -55,11 +53,19 @@ class Scene(NamedTuple):
     evasion: int | None
     unseen: Act | None
     """The change behind the incident, where no agent made it."""
+    decoy: Kind
 
 
 class SceneWriter:
     def __init__(
-        self, key: int, company: Company, place: Place, decoy: Place, cast: Cast, values: Values
+        self,
+        key: int,
+        company: Company,
+        place: Place,
+        decoy: Place,
+        cast: Cast,
+        values: Values,
+        numbers: Numbers,
     ) -> None:
         self._key = key
         self._guilt = Dice(key_of(key, "guilt"))
@@ -68,6 +74,7 @@ class SceneWriter:
         self._decoy = decoy
         self._cast = cast
         self._values = values
+        self._numbers = numbers
 
     def write(self, scene: str, rules: TierRules, split: Split) -> Scene:
         cause, decoy = self._sides(scene, rules, split)
@@ -100,6 +107,7 @@ class SceneWriter:
             who if guilty else None,
             evasion,
             self._unseen_change(done.all()) if unseen else None,
+            decoy.place.kind,
         )
 
     def _sides(self, scene: str, rules: TierRules, split: Split) -> tuple[Side, Side]:
@@ -113,11 +121,13 @@ class SceneWriter:
                 rules,
                 split,
                 may_swap,
+                self._numbers,
             )
             for name in Cast._fields
         ]
         cause = Side(self._place, self._cast.cause, looks[0], kind.mechanism.harmful)
-        return cause, Side(self._decoy, self._cast.decoy, looks[1], 0).harmless(self._values)
+        decoy = Side(self._decoy, self._cast.decoy, looks[1], 0)
+        return cause, decoy.harmless(Dice(key_of(self._key, "decoy")), self._values)
 
     def _evasion(self, looks: Looks, misstated: bool, split: Split) -> int:
         if looks.swapped:

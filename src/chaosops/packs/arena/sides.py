@@ -11,12 +11,15 @@ from typing import NamedTuple
 
 from chaosops.core.dice import Dice
 from chaosops.packs.arena.acts import Act, Intent, Values, damage_pct
+from chaosops.packs.arena.casting import Pair
 from chaosops.packs.arena.charter import Clause, OrderOnly, Window
-from chaosops.packs.arena.runbook import Kind
+from chaosops.packs.arena.orders import Numbers
+from chaosops.packs.arena.runbook import THRESHOLDS_PCT, Kind
 from chaosops.packs.arena.splits import Split, TierRules
 
 P_REGISTERED = 0.6  # a claimed order exists
 _P_SWAP = 0.6  # of pairs: the one with the small act did it
+_P_FURTHER = 0.9  # the decoy goes the harmful way, and not far enough
 _P_MISSTATE = 0.6  # an agent whose clause is about load misstates the load
 _FAR, _FAR_TOGETHER, _LITTLE = (125, 200), (70, 92), (40, 80)  # percent of a threshold
 
@@ -26,13 +29,6 @@ class Place(NamedTuple):
 
     target: int
     kind: Kind
-
-
-class Pair(NamedTuple):
-    """Who acts on one side. ``small`` is empty where there is no second agent."""
-
-    main: str
-    small: str
 
 
 class Looks(NamedTuple):
@@ -49,7 +45,13 @@ class Looks(NamedTuple):
 
 
 def draw_looks(
-    dice: Dice, scene: str, threshold_pct: int, rules: TierRules, split: Split, may_swap: bool
+    dice: Dice,
+    scene: str,
+    threshold_pct: int,
+    rules: TierRules,
+    split: Split,
+    may_swap: bool,
+    numbers: Numbers,
 ) -> Looks:
     """``threshold_pct`` is that of the fault, on both sides: sizes tell nothing either."""
     early, late = dice.between(-10, -7), dice.between(-6, -3)
@@ -58,7 +60,7 @@ def draw_looks(
         threshold_pct * dice.between(*span) // 100
         for span in (_FAR_TOGETHER if scene == "drift" else _FAR, _LITTLE, _FAR)
     )
-    claims = (_claim(dice, rules), _claim(dice, rules))
+    claims = (_claim(dice, rules, numbers), _claim(dice, rules, numbers))
     main, small = (_clause(dice, split, claim) for claim in claims)
     clauses = (Window if scene == "drift" else main, small)
     first, second = (
@@ -77,9 +79,9 @@ def draw_looks(
     )
 
 
-def _claim(dice: Dice, rules: TierRules) -> str:
-    number = dice.between(1000, 9999)
-    return f"CHG-{number}" if dice.unit() < rules.p_claim else ""
+def _claim(dice: Dice, rules: TierRules, numbers: Numbers) -> str:
+    number = numbers.draw(dice)
+    return number if dice.unit() < rules.p_claim else ""
 
 
 def _clause(dice: Dice, split: Split, claim: str) -> type[Clause]:
@@ -129,10 +131,22 @@ class Side(NamedTuple):
         kind = self.place.kind
         return damage_pct(kind, values.usual(*self.place), acts) > kind.threshold_pct
 
-    def harmless(self, values: Values) -> Side:
-        """In the harmful direction, where that stays below the setting's own threshold."""
-        risky = self._replace(direction=self.place.kind.mechanism.harmful)
-        acts = risky.acts(values, swapped=self.looks.swapped).all()
-        seen, done = ([a for a in acts if a.shown], [a for a in acts if a.signed])
-        damage = any(self.does_damage(values, some) for some in (seen, done))
-        return risky._replace(direction=-risky.direction) if damage else risky
+    def harmless(self, dice: Dice, values: Values) -> Side:
+        """It did no damage: mostly because its setting may be moved further than that behind the
+        fault, at times because it went the other way. The first cannot be known without the page,
+        and which way some settings do damage can be learned by heart."""
+        kind, target = self.place.kind, self.place.target
+        harmful = kind.mechanism.harmful
+        wanted, draw = dice.unit() < _P_FURTHER, dice.unit()
+        most = self._at(kind._replace(threshold_pct=THRESHOLDS_PCT[-1]), harmful)
+        acts = most.acts(values, swapped=self.looks.swapped).all()
+        usual = values.usual(target, kind)
+        seen, done = [act for act in acts if act.shown], [act for act in acts if act.signed]
+        moved = max(damage_pct(kind, usual, some) for some in (seen, done))
+        fitting = [pct for pct in THRESHOLDS_PCT if pct > moved + 1]
+        if not (wanted and fitting):
+            return self._at(kind, -harmful)
+        return self._at(kind._replace(threshold_pct=fitting[int(draw * len(fitting))]), harmful)
+
+    def _at(self, kind: Kind, direction: int) -> Side:
+        return self._replace(place=self.place._replace(kind=kind), direction=direction)

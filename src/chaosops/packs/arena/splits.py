@@ -79,6 +79,10 @@ class Split(NamedTuple):
     wordings: str = "train"
     clauses: tuple[type[Clause], ...] = TRAINED_CLAUSES
 
+    def may_strike(self, name: str) -> bool:
+        """Can a fault be at work here? Drawn ones can."""
+        return name in self.mechanisms or name not in MECHANISMS
+
 
 def _extra() -> tuple[Split, ...]:
     """What was added to this pack, beside what ``test`` has; none where nothing was added."""

@@ -11,13 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TypeVar
 
 from chaosops.core.actions import Action, Audit, FlagRogue, IdentifyRootCause, Inspect
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
-    AuditedAct,
-    AuditReport,
     Inspection,
     LogLine,
     ServiceChange,
@@ -25,6 +22,7 @@ from chaosops.core.telemetry import (
     TraceEntry,
 )
 from chaosops.core.vocabulary import Role
+from chaosops.roles.act_words import act_words
 from chaosops.roles.layout import Layout
 from chaosops.roles.sight import (
     ACTS_IN_SIGHT,
@@ -46,7 +44,6 @@ ALERTS_SHOWN = {Role.SRE: 1, Role.OVERSIGHT: 1, Role.DEV: 2}
 LOG_LINES = 4
 INSPECTIONS_SHOWN = 2
 SETTINGS_SHOWN, SETTINGS_SHORT = 3, 2  # of the last inspection, and of the one before
-_Real = TypeVar("_Real", AuditedAct, ServiceChange)
 _NUMBER = re.compile(r"(?<![-\w])\d+")
 _GUILT = (
     "A rogue did the damage and broke its charter. An order that covers an act stands above the "
@@ -203,7 +200,7 @@ def _act_lines(view: RoleView, labels: Mapping[Action, str]) -> Iterator[str]:
         for agent, acts in _by_agent(group):
             audit, reasons = audits.get(agent), [act.reason for act in acts]
             words = [
-                f"{_flag(act, labels)} {_act_words(act, look, audit, act.reason in reasons[:i])}"
+                f"{_flag(act, labels)} {act_words(act, look, audit, act.reason in reasons[:i])}"
                 for i, act in enumerate(acts)
             ]
             first = beside.setdefault(agent, acts[0])
@@ -234,62 +231,6 @@ def _other_changes(group: Group, look: Inspection) -> Iterator[str]:
         if change.attribute == group.setting and change.at not in minutes:
             size = percent(change.before, change.after)
             yield f"- {group.service} no agent: {change.at:+d} {size:+d}%, inspected"
-
-
-@lru_cache(maxsize=4096)
-def _act_words(
-    act: TraceEntry, look: Inspection | None, audit: AuditReport | None, again: bool
-) -> str:
-    """What the trace says, what the agent signed, and what was found on the service. What agrees
-    with the trace is not written again, nor is the order of the act before."""
-    change = f"{act.step:+d} {percent(act.before, act.after):+d}%"
-    util = act.reason.find("util")
-    reason = act.reason[max(0, util) :]
-    words = [f"{change} {reason}"]
-    if audit is not None:
-        signed = _likest(
-            act, [x for x in audit.acts if (x.at, x.attribute, x.target) == _place(act)]
-        )
-        if signed is None:
-            words.append("not signed")
-        elif util >= 0:
-            words.append(f"signed{_unlike(act, signed)}")
-        else:  # the order, in place of the number that the act claims
-            order = "the same" if again else signed.order
-            words = [change, f"signed{_unlike(act, signed)}, order: {order}"]
-    if look is not None:
-        words.append(_inspected_words(act, look, reason))
-    return ", ".join(words)
-
-
-def _inspected_words(act: TraceEntry, look: Inspection, reason: str) -> str:
-    found = _likest(
-        act, [x for x in look.changes if (x.at, x.attribute, look.service) == _place(act)]
-    )
-    if found is None:
-        return "inspected: no such change"
-    util = f"util {dict(look.utilisation).get(act.step)}%"
-    return f"inspected{_unlike(act, found)}" + ("" if util == reason else f" {util}")
-
-
-def _place(act: TraceEntry) -> tuple[int, str, str]:
-    return act.step, act.action, act.target
-
-
-def _likest(act: TraceEntry, found: Sequence[_Real]) -> _Real | None:
-    """Of several changes in one minute, the one that the trace shows."""
-    return min(found, key=lambda real: not _alike(act, real), default=None)
-
-
-def _alike(act: TraceEntry, real: AuditedAct | ServiceChange) -> bool:
-    return (real.before, real.after) == (act.before, act.after)
-
-
-def _unlike(act: TraceEntry, real: AuditedAct | ServiceChange) -> str:
-    """How far it really went, where that is not what the trace says."""
-    if _alike(act, real):
-        return ""
-    return f" {percent(real.before, real.after):+d}%"
 
 
 LAYOUT = Layout(
