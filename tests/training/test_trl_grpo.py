@@ -23,7 +23,7 @@ PLAIN = replace(UNWATCHED, kl=0.0, continuation="oracle")
 FULL = replace(
     PLAIN,
     steps=6,
-    virtual_best=True,
+    virtual_best=1,
     virtual_gamma=0.1,
     floor=0.5,
     floor_steps=8,
@@ -77,7 +77,7 @@ def test_the_best_legal_reply_is_in_each_group(
 ) -> None:
     room = {"menu": 1, "json": 128}[reply_format]
     recipe = replace(
-        PLAIN, virtual_best=True, reply_format=reply_format, max_reply_tokens=room, group_size=3
+        PLAIN, virtual_best=1, reply_format=reply_format, max_reply_tokens=room, group_size=3
     )
     trainer = trainer_of(recipe, base, tmp_path)
     rows, replies, output = answered(trainer)
@@ -101,7 +101,7 @@ def test_a_model_that_never_writes_json_learns_from_the_best_reply(
     recipe = replace(
         PLAIN,
         steps=2,
-        virtual_best=True,
+        virtual_best=1,
         virtual_gamma=0.1,
         floor=0.2,
         bound_bad=0.5,
@@ -116,7 +116,7 @@ def test_a_model_that_never_writes_json_learns_from_the_best_reply(
 
 
 def test_a_reply_that_does_not_fit_is_no_virtual_best(base: Path, tmp_path: Path) -> None:
-    recipe = replace(PLAIN, virtual_best=True, reply_format="json", max_reply_tokens=2)
+    recipe = replace(PLAIN, virtual_best=1, reply_format="json", max_reply_tokens=2)
     with pytest.raises(BadInput, match="raise max_reply_tokens"):
         answered(trainer_of(recipe, base, tmp_path))
 
@@ -140,7 +140,7 @@ def test_under_a_floor_legal_replies_are_drawn_and_their_odds_are_known(
 
 
 def test_only_the_groups_that_differ_most_count(base: Path, tmp_path: Path) -> None:
-    recipe = replace(PLAIN, virtual_best=True, keep_groups=0.34)
+    recipe = replace(PLAIN, virtual_best=1, keep_groups=0.34)
     _, _, output = answered(trainer_of(recipe, base, tmp_path))
     groups = output["advantages"].view(3, 4)
     assert sum(bool(group.any()) for group in groups) == 1
@@ -180,7 +180,7 @@ def gradient(
 def test_the_loss_pushes_replies_as_the_recipe_says(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe = replace(PLAIN, virtual_best=True, virtual_gamma=0.1, floor=0.5)
+    recipe = replace(PLAIN, virtual_best=1, virtual_gamma=0.1, floor=0.5)
     trainer = trainer_of(recipe, base, tmp_path)
 
     def push(probability: float, advantage: float, **inputs: Any) -> float:

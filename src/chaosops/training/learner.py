@@ -249,17 +249,22 @@ def _require_projections(model: Any, base: Path) -> None:
 
 
 def _speed_up(torch: Any, model: Any, compiles: bool) -> None:
-    """Fuse the norms, and compile each layer if asked (20 s, once). On a GPU a small model
-    spends most time in the many small operations between its matrix products."""
-    for layer in model.modules():
-        for name, norm in list(layer.named_children()):
-            if type(norm).__name__.endswith("RMSNorm"):
-                fused = torch.nn.RMSNorm(norm.weight.shape, eps=norm.variance_epsilon)
-                fused.weight = norm.weight
-                setattr(layer, name, fused)
+    """Fuse the norms, and compile each layer if asked (20 s, once)."""
+    fuse_norms(torch, model)
     if compiles:
         for layer in model.model.layers:
             layer.compile(dynamic=True)
+
+
+def fuse_norms(torch: Any, model: Any) -> None:
+    """On a GPU a small model spends most time in the many small operations between its matrix
+    products."""
+    for layer in model.modules():
+        for name, norm in list(layer.named_children()):
+            if type(norm).__name__.endswith("RMSNorm") and hasattr(norm, "variance_epsilon"):
+                fused = torch.nn.RMSNorm(norm.weight.shape, eps=norm.variance_epsilon)
+                fused.weight = norm.weight
+                setattr(layer, name, fused)
 
 
 def _add_lora(torch: Any, model: Any, rank: int, alpha: int) -> dict[str, Any]:

@@ -100,9 +100,11 @@ class Recipe:
     max_reply_tokens: int = number(64, 1, 100_000, only="trl")
     sampling_temperature: float = above(1.0, 0, 100, only="trl")
     checkpoint_activations: bool = switch(only="trl")  # less memory, a third more time
+    # Leave out turns whose legal replies all have the same reward.
+    skip_equal: bool = switch(only="trl")
     # Remedies for groups whose replies are all the same; off by default (see trl_grpo.py).
-    # The first reply of each group is the best legal one.
-    virtual_best: bool = switch(only="trl")
+    # So many replies of each group are best legal ones.
+    virtual_best: int = number(0, 0, 4096, only="trl")
     # The push of a reply that was not drawn is shaped by p / (p + virtual_gamma); 0: not shaped.
     virtual_gamma: float = number(0.0, 0, 1e6, only="trl")
     # This share of replies is drawn from all legal ones, falling to 0 at update floor_steps.
@@ -187,6 +189,11 @@ def require_partners(recipe: Recipe) -> None:
         raise BadInput(
             "the ratio of probabilities, which clip_high and bound_bad limit, is 1 for replies "
             "that are used once: set reuse = 2, or a floor, or a lower bound_bad"
+        )
+    if recipe.virtual_best >= recipe.group_size:
+        raise BadInput(
+            f"virtual_best = {recipe.virtual_best} leaves no reply of the model's own in a group "
+            f"of {recipe.group_size}: lower it, or raise group_size"
         )
     if recipe.bound_bad and recipe.clip_high != 0.2:
         raise BadInput("bound_bad replaces clipping: leave clip_high out")

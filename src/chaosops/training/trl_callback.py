@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import TrainerCallback
 
 from chaosops.core.errors import BadInput
@@ -21,6 +22,7 @@ from chaosops.training.run_folder import METRICS
 from chaosops.training.single_turns import Prompt, probes_of
 from chaosops.training.supervision import Supervisor, check_step
 from chaosops.training.tracking import Tell
+from chaosops.training.trl_grpo import PROMPT_TOKENS
 from chaosops.training.trl_rewards import NOOP, OWN, READABLE, ROLE, RUBRICS
 
 _PROBES = 16
@@ -48,7 +50,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
     policy: LivePolicy | None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self._started, self._tokens = time.monotonic(), state.num_input_tokens_seen
+        self._started, self._tokens = time.monotonic(), 0.0
         self._drawn: dict[str, Any] = {}
         if self.policy:
             self._supervisor = TrlSupervisor(self.recipe, self.policy, self.folder)
@@ -57,7 +59,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         self, args: Any, state: Any, control: Any, *, model: Any, **_: Any
     ) -> None:
         grads = [param.grad for param in model.parameters() if param.grad is not None]
-        if not all(bool(grad.isfinite().all()) for grad in grads):
+        # One look at the result: a GPU is waited for once.
+        if not all(torch.stack([grad.isfinite().all() for grad in grads]).tolist()):
             raise BadInput(
                 "the gradient is not finite: lower learning_rate; the last checkpoint is kept"
             )
@@ -77,7 +80,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         row = self._row(step, {**self._drawn, **logs})
         self._write(row)
         spent = time.monotonic() - self._started
-        speed = (state.num_input_tokens_seen - self._tokens) / spent
+        self._tokens += row["prompt_tokens"]
+        speed = self._tokens / spent
         warnings = check_step(self.recipe, row)
         self.tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
         if self.policy and (step % self.recipe.validate_every == 0 or done == 1.0):
@@ -110,6 +114,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
             "gradient": logs["grad_norm"],
             "learning_rate": logs["learning_rate"],
             "states": size,
+            "prompt_tokens": logs[PROMPT_TOKENS],
             "tiers": dict(sorted(tiers.items())),
         }
         return row | {name: logs[name] for name in ("kl", "entropy_coef") if name in logs}

@@ -1,24 +1,30 @@
-"""TRL's GRPO trainer with remedies for groups whose replies are all the same.
+"""TRL's GRPO trainer: replies from a menu in one forward pass, and remedies for groups whose
+replies are all the same.
 
 From an untrained base, GRPO ends at ``noop``: at first almost every other action costs points, and
 a group of equal replies has no gradient. Each remedy is a value of the recipe, off by default.
 Where TRL has one itself, it is only switched on: ``entropy_target``, ``clip_high``, ``reuse``.
-Generation, rewards, advantages, loss and checkpoints are TRL's. Overridden are:
+Rewards, advantages, loss and checkpoints are TRL's, and so is the generation of JSON. Overridden
+are:
 
-- ``_generate_single_turn``: some replies are replaced after generation (``virtual_best``,
-  ``floor``). TRL reads, rewards and compares them like the others.
+- ``_tokenize_prompts``: each prompt once, where TRL encodes it for every reply.
+- ``_generate_single_turn``: with menus, replies are drawn from the labels that the prompt offers
+  (``trl_menu.py``). Some replies are replaced (``virtual_best``, ``floor``). TRL reads, rewards
+  and compares them like the others.
 - ``_calculate_rewards``: the rewards are kept, because TRL passes on advantages only.
 - ``_generate_and_score_completions``: the advantages of groups that do not count become 0
   (``keep_groups``), and where replies come from is passed on to the loss.
-- ``_compute_loss`` and ``_get_per_token_logps_and_entropies``: TRL reads advantages and
-  log-probabilities at the drawing after it has computed those of now. In between they are changed
-  (``trl_ratio.py``).
+- ``_compute_loss`` and ``_get_per_token_logps_and_entropies``: with menus, log-probabilities are
+  those among the labels offered. TRL reads advantages and log-probabilities at the drawing after
+  it has computed those of now. In between they are changed (``trl_ratio.py``).
 - ``_load_from_checkpoint``: with a second adapter, the trained one is not restored.
+- ``_send_telemetry``: nothing about a run leaves the machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -28,21 +34,30 @@ from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.training.live_model import START
 from chaosops.training.recipe import Recipe
-from chaosops.training.single_turns import TurnKey, legal_replies
+from chaosops.training.single_turns import Judge, TurnKey
+from chaosops.training.trl_menu import Labels, Menus, entropy_of, label_logs
 from chaosops.training.trl_ratio import Origin, pushes
 
 CLIP_LOW = 0.2
+PROMPT_TOKENS = "prompt_tokens"
 _ORIGIN = "origin_{}"
+_PLACE = "place"
 
 
 class Trainer(GRPOTrainer):  # type: ignore[misc]
-    def __init__(self, recipe: Recipe, **arguments: Any) -> None:
+    def __init__(self, recipe: Recipe, judge: Judge, **arguments: Any) -> None:
         super().__init__(**arguments)
+        self.menu = recipe.reply_format == "menu"
         self._recipe = recipe
-        self._replaces = recipe.virtual_best or recipe.floor > 0
-        self._changes_loss = self._replaces or recipe.bound_bad > 0
+        self._judge = judge
+        self._labels = Labels(self.processing_class)
+        self._replaces = recipe.virtual_best > 0 or recipe.floor > 0
         self._inputs: dict[str, Any] | None = None  # of the loss that is being computed
         self._tokens: dict[str, list[int]] = {}  # of legal replies, which come again and again
+        self._logs_at_drawing: Any = None  # with gradients, for the loss of the same weights
+
+    def _send_telemetry(self) -> None:
+        pass
 
     # Replies
 
@@ -51,30 +66,69 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
             row["own"] = True
         self._rows = inputs
         self._origins = [(False, 0.0, 0.0)] * len(inputs)
+        keys = [TurnKey(row["episode"], row["turn"], row["progress"]) for row in inputs]
+        self._keys = list(dict.fromkeys(keys))
+        places = {key: place for place, key in enumerate(self._keys)}
+        self._places = [places[key] for key in keys]
+        if self._replaces or self.menu:
+            self._legal = [self._legal_replies(key) for key in self._keys]
         output: dict[str, Any] = super()._generate_and_score_completions(inputs)
         output["advantages"] = output["advantages"] * self._counts(len(inputs))
-        if self._changes_loss:
-            device = output["advantages"].device
-            columns = zip(*self._origins, strict=True)
-            for name, values in zip(Origin._fields, columns, strict=True):
-                output[_ORIGIN.format(name)] = torch.tensor(values, device=device)
+        device = output["advantages"].device
+        output[_PLACE] = torch.tensor(self._places, device=device)
+        columns = zip(*self._origins, strict=True)
+        for name, values in zip(Origin._fields, columns, strict=True):
+            output[_ORIGIN.format(name)] = torch.tensor(values, device=device)
         return output
 
-    def _generate_single_turn(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        replies, logprobs = super()._generate_single_turn(*args, **kwargs)
+    def _tokenize_prompts(self, prompts: list[Any]) -> tuple[Any, Any, Any]:
+        first = {place: row for row, place in reversed(list(enumerate(self._places)))}
+        different = [prompts[first[place]] for place in range(len(self._keys))]
+        found, images, others = super()._tokenize_prompts(different)
+        tokens = torch.tensor(sum(map(len, found)), device=self.accelerator.device)
+        total = self.accelerator.gather(tokens).sum().item()
+        self._metrics["train"][PROMPT_TOKENS].append(total)
+        return [found[place] for place in self._places], images, others
+
+    def _generate_single_turn(self, prompt_ids: Any, *args: Any) -> tuple[Any, Any]:
+        if self.menu:
+            replies, logprobs = self._drawn(prompt_ids), None
+        else:
+            replies, logprobs = super()._generate_single_turn(prompt_ids, *args)
         if self._replaces:
             replies = [self._reply(place, drawn) for place, drawn in enumerate(replies)]
         return replies, logprobs
 
-    def _reply(self, place: int, drawn: Sequence[int]) -> Sequence[int]:
-        """The reply in this place of the batch, as tokens, instead of the drawn one."""
-        row, recipe = self._rows[place], self._recipe
-        place_of_all = self.accelerator.process_index * len(self._rows) + place
-        legal = self._legal(TurnKey(row["episode"], row["turn"], row["progress"]))
+    def _drawn(self, prompts: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+        """A label for each row, drawn from the menu of its prompt."""
+        different = dict(zip(self._places, prompts, strict=True))
+        offered = [[token for (token,) in legal] for legal in self._legal]
+        self._menus = Menus([different[place] for place in range(len(offered))], offered)
+        # Without reuse the loss needs the same probabilities, of the same weights.
+        keeps = self.num_iterations == 1 and self.model.training
+        with nullcontext() if keeps else torch.no_grad():
+            logs = label_logs(self.model_wrapped, self._menus, *self._passes)
+        self._logs_at_drawing = logs if keeps else None
+        step, process = self.state.global_step, self.accelerator.process_index
+        key = key_of("drawn labels", self._recipe.seed, step, process) >> 1
+        dice = torch.Generator().manual_seed(key)
+        odds = logs.detach().exp().cpu()[self._places]
+        columns = torch.multinomial(odds, 1, generator=dice)[:, 0].tolist()
+        return [(self._menus.tokens[column],) for column in columns]
+
+    @property
+    def _passes(self) -> tuple[int, float]:
+        return self._recipe.batch_tokens, self._recipe.sampling_temperature
+
+    def _reply(self, row_place: int, drawn: Sequence[int]) -> Sequence[int]:
+        """The reply in this row of the batch, as tokens, instead of the drawn one."""
+        row, recipe = self._rows[row_place], self._recipe
+        place_of_all = self.accelerator.process_index * len(self._rows) + row_place
+        legal = self._legal[self._places[row_place]]
         dice = Dice(key_of("given replies", recipe.seed, self.state.global_step, place_of_all))
-        if recipe.virtual_best and place_of_all % self.num_generations == 0:
+        if place_of_all % self.num_generations < recipe.virtual_best:
             row["own"] = False
-            self._origins[place] = (True, 0.0, 0.0)
+            self._origins[row_place] = (True, 0.0, 0.0)
             best = max(legal.values())
             return dice.pick([reply for reply, reward in legal.items() if reward == best])
         floor = recipe.floor * max(0.0, 1 - self.state.global_step / recipe.floor_steps)
@@ -82,25 +136,29 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         if dice.unit() < floor:
             row["own"] = False
             reply = dice.pick(list(legal))
-        if all(len(each) == 1 for each in legal):
-            odds = 1 / len(legal) if reply in legal else 0.0
-            self._origins[place] = (False, floor, odds)
+        if self.menu:
+            self._origins[row_place] = (False, floor, 1 / len(legal))
         else:
             # The mixture's probability of a single token in a longer reply is not known.
-            self._origins[place] = (not row["own"], 0.0, 0.0)
+            self._origins[row_place] = (not row["own"], 0.0, 0.0)
         return reply
 
-    def _legal(self, key: TurnKey) -> dict[tuple[int, ...], float]:
-        """The rewards of all legal replies that fit, as tokens with an end if there is room."""
+    def _legal_replies(self, key: TurnKey) -> dict[tuple[int, ...], float]:
+        """The rewards of all legal replies: of labels as one token, of others as tokens with an end
+        if there is room."""
+        rewards = self._judge.rewards(key)
+        if self.menu:
+            tokens = self._labels.tokens(rewards)
+            return {(token,): rewards[label] for label, token in tokens.items()}
         found = {}
         room = self.args.max_completion_length
         tokenizer = self.processing_class
-        for reply, reward in legal_replies(self._recipe, key).items():
-            if (tokens := self._tokens.get(reply)) is None:
-                tokens = tokenizer.encode(reply, add_special_tokens=False)
-                self._tokens[reply] = tokens
-            if len(tokens) <= room:
-                found[tuple([*tokens, tokenizer.eos_token_id][:room])] = reward
+        for reply, reward in rewards.items():
+            if (written := self._tokens.get(reply)) is None:
+                written = tokenizer.encode(reply, add_special_tokens=False)
+                self._tokens[reply] = written
+            if len(written) <= room:
+                found[tuple([*written, tokenizer.eos_token_id][:room])] = reward
         if not found:
             raise BadInput(f"no legal reply has {room} tokens or less: raise max_reply_tokens")
         return found
@@ -122,16 +180,21 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
     # Loss
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
-        if not self._changes_loss:
-            return super()._compute_loss(model, inputs)
         self._inputs = dict(inputs)  # a copy: with ``reuse`` they are needed unchanged again
         try:
             return super()._compute_loss(model, self._inputs)
         finally:
             self._inputs = None
 
-    def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
-        now, entropies, aux_loss = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+    def _get_per_token_logps_and_entropies(
+        self, model: Any, input_ids: Any, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any, Any]:
+        if self.menu:
+            now, entropies, aux_loss = *self._of_labels(model, input_ids[:, -1].contiguous()), None
+        else:
+            now, entropies, aux_loss = super()._get_per_token_logps_and_entropies(
+                model, input_ids, *args, **kwargs
+            )
         if (inputs := self._inputs) is not None:
             origin = Origin(*(inputs[_ORIGIN.format(name)][:, None] for name in Origin._fields))
             before = inputs.get("old_per_token_logps", now.detach())
@@ -139,6 +202,18 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
             found = pushes(self._recipe, now, before, advantages, origin)
             inputs["advantages"], inputs["old_per_token_logps"] = found
         return now, entropies, aux_loss
+
+    def _of_labels(self, model: Any, written: Any) -> tuple[Any, Any]:
+        """The log-probabilities of written labels among those offered, and the entropies."""
+        logs, places = None, torch.tensor(self._places, device=written.device)
+        if self._inputs is not None:
+            logs, places = self._logs_at_drawing, self._inputs[_PLACE]
+            self._logs_at_drawing = None
+        if logs is None:
+            logs = label_logs(model, self._menus, *self._passes)
+        device = logs.device
+        columns = torch.searchsorted(torch.tensor(self._menus.tokens, device=device), written)
+        return logs[places, columns][:, None], entropy_of(logs)[places][:, None]
 
     # Checkpoints
 

@@ -13,7 +13,7 @@ from typing import Any
 from chaosops.core.vocabulary import Role
 from chaosops.rubrics import standard
 from chaosops.training.recipe import Recipe
-from chaosops.training.single_turns import Judged, TurnKey, idle_reward, judge
+from chaosops.training.single_turns import Judge, Judged, TurnKey, idle_reward
 
 RUBRICS = tuple(rubric.name for rubric in standard().rubrics)
 READABLE = "readable"
@@ -28,10 +28,10 @@ _Points = Callable[[Judged], float | None]
 class Reward:
     """A reward function as TRL calls it: with replies and the columns of their rows."""
 
-    def __init__(self, name: str, weight: float, recipe: Recipe, points: _Points) -> None:
+    def __init__(self, name: str, weight: float, judge: Judge, points: _Points) -> None:
         self.__name__ = name
         self.weight = weight
-        self._recipe = recipe
+        self._judge = judge
         self._points = points
 
     def __call__(
@@ -47,20 +47,21 @@ class Reward:
         replies = [completion[0]["content"] for completion in completions]
         own = own or [True] * len(replies)
         return [
-            self._points(judge(self._recipe, key, reply)) if self.weight or drawn else None
+            self._points(self._judge(key, reply)) if self.weight or drawn else None
             for key, reply, drawn in zip(keys, replies, own, strict=True)
         ]
 
 
-def rewards_of(recipe: Recipe) -> list[Reward]:
-    idle = Reward(IDLE, 1.0, recipe, lambda judged: idle_reward(recipe, judged.action))
+def rewards_of(recipe: Recipe, judge: Judge | None = None) -> list[Reward]:
+    judge = judge or Judge(recipe)
+    idle = Reward(IDLE, 1.0, judge, lambda judged: idle_reward(recipe, judged.action))
     return [
-        *(Reward(name, 1.0, recipe, _rubric(name)) for name in RUBRICS),
+        *(Reward(name, 1.0, judge, _rubric(name)) for name in RUBRICS),
         *([idle] if recipe.idle_reward else []),
-        Reward(OWN, 0.0, recipe, lambda judged: sum(judged.rubrics.values())),
-        *(Reward(ROLE.format(role), 0.0, recipe, _of_role(role)) for role in Role),
-        Reward(READABLE, 0.0, recipe, lambda judged: float(judged.action.verb != "unreadable")),
-        Reward(NOOP, 0.0, recipe, lambda judged: float(judged.action.verb == "noop")),
+        Reward(OWN, 0.0, judge, lambda judged: sum(judged.rubrics.values())),
+        *(Reward(ROLE.format(role), 0.0, judge, _of_role(role)) for role in Role),
+        Reward(READABLE, 0.0, judge, lambda judged: float(judged.action.verb != "unreadable")),
+        Reward(NOOP, 0.0, judge, lambda judged: float(judged.action.verb == "noop")),
     ]
 
 

@@ -18,13 +18,14 @@ from chaosops.core.errors import BadInput
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
 from chaosops.training.encoder import rows_a_pass
-from chaosops.training.learner import hub_name
+from chaosops.training.learner import fuse_norms, hub_name
 from chaosops.training.live_model import START, encode
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import note_packs
-from chaosops.training.single_turns import Prompt
+from chaosops.training.single_turns import Judge, Prompt
 from chaosops.training.trl_grpo import CLIP_LOW, Trainer
+from chaosops.training.trl_menu import multiply_once
 from chaosops.training.trl_rewards import rewards_of
 
 
@@ -38,10 +39,12 @@ def build_trainer(
         target_modules=_projections(model),
         task_type="CAUSAL_LM",
     )
+    judge = Judge(recipe, prompts)
     trainer = Trainer(
         recipe,
+        judge,
         model=model,
-        reward_funcs=rewards_of(recipe),
+        reward_funcs=rewards_of(recipe, judge),
         args=_arguments(recipe, folder, prompts, tokenizer, group),
         train_dataset=_dataset(recipe, prompts),
         processing_class=tokenizer,
@@ -54,6 +57,10 @@ def build_trainer(
             "set validate_every = 0, or turn DeepSpeed and FSDP off"
         )
     _keep_off_the_hub(trainer, base)
+    if trainer.menu:
+        multiply_once(trainer.model)
+        if torch.cuda.is_available():
+            fuse_norms(torch, trainer.model)
     return trainer
 
 
@@ -149,7 +156,8 @@ def _arguments(
         ddp_find_unused_parameters=False,
         dataloader_pin_memory=False,
         use_cpu=not gpu,
-        bf16=gpu,
+        # Menus are computed like method menu does: a base in bf16, adapters in float32.
+        bf16=gpu and recipe.reply_format != "menu",
         save_steps=recipe.checkpoint_every,
         save_total_limit=2,  # a kill may damage the newest
         logging_steps=1,
@@ -172,6 +180,8 @@ def _rows_and_passes(
             f"shared by {group.size} processes: choose another prompts_per_step or group_size"
         )
     mine = replies // group.size
+    if recipe.reply_format == "menu":
+        return mine, 1  # each prompt is computed once, in as many passes as it takes
     longest = max(map(len, encode(tokenizer, [prompt.chat for prompt in prompts])))
     rows = rows_a_pass(mine, longest + recipe.max_reply_tokens, recipe.batch_tokens)
     return rows, mine // rows
