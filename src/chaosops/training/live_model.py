@@ -66,6 +66,10 @@ class LivePolicy:
             decisions.append(Decision(action, exchange=exchange))
         return decisions
 
+    def choose(self, chats: Sequence[Chat], offered: Sequence[Iterable[str]]) -> list[str]:
+        """The likeliest label offered for each chat."""
+        return [self._tokenizer.decode(written) for _, written in self._chosen(chats, offered)]
+
     def _chosen(
         self, chats: Sequence[Chat], offered: Sequence[Iterable[str]]
     ) -> list[tuple[list[int], list[int]]]:
