@@ -153,14 +153,9 @@ def gradient(
 ) -> float:
     """How TRL's loss pushes the log-probability of the one token of one reply."""
     import torch
-    from trl import GRPOTrainer
 
     logs = torch.tensor([[probability]]).log().requires_grad_()
-    monkeypatch.setattr(
-        GRPOTrainer,
-        "_get_per_token_logps_and_entropies",
-        lambda *_, **__: (logs, torch.zeros(1, 1), None),
-    )
+    monkeypatch.setattr(trainer, "_of_labels", lambda *_: (logs, torch.zeros(1, 1)))
     one = torch.ones(1, 1, dtype=torch.long)
     found = {
         "prompt_ids": one,
