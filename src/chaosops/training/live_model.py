@@ -78,7 +78,7 @@ class LivePolicy:
         with self._opened() as model:
             columns = label_logs(model, menus, _PASS_TOKENS).argmax(1).tolist()
         written = [[menus.tokens[column]] for column in columns]
-        return list(zip(menus.prompts, written, strict=True))
+        return [(list(p), reply) for p, reply in zip(menus.prompts, written, strict=True)]
 
     def _menus(self, chats: Sequence[Chat], offered: Sequence[Iterable[str]]) -> Menus:
         tokens = [list(self._labels.tokens(labels).values()) for labels in offered]
