@@ -95,5 +95,5 @@ def test_compiling_is_refused_without_a_gpu_and_takes_true_or_false(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(BadInput, match="compile=true needs a GPU: leave it out"):
         TorchRuntime(str(tiny), None, {}, compiles=True)
-    with pytest.raises(BadInput, match="compile=yes in .*: expected true or false"):
+    with pytest.raises(BadInput, match=r"compile=yes in .*: expected true or false"):
         load_policy(f"{tiny}+compile=yes")
