@@ -7,7 +7,8 @@ from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
-from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_files, adapter_identity
+from chaosops.policies.llm.adapter import adapter_files, adapter_identity, require_adapter
+from chaosops.policies.llm.calibration import read_calibration
 from chaosops.policies.llm.digests import files_of, model_hash, shortened, unchanged
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
@@ -34,9 +35,15 @@ def load_model_policy(text: str) -> Policy:
 
         return EndpointPolicy(spec)
     reply_format = load_format(spec.options.get("format", "json"))
-    trained_on = read_trained_on(_adapter(spec))
-    temperature = spec.number("temperature", 0.0)
-    return LocalModelPolicy(spec.text, _runtime(spec), reply_format, temperature, trained_on)
+    adapter = _adapter(spec)
+    return LocalModelPolicy(
+        spec.text,
+        _runtime(spec),
+        reply_format,
+        spec.number("temperature", 0.0),
+        read_trained_on(adapter),
+        read_calibration(adapter),
+    )
 
 
 def _runtime(spec: ModelSpec) -> Runtime:
@@ -68,12 +75,7 @@ def _adapter(spec: ModelSpec) -> Path | None:
     if text is None:
         return None
     path = expanded(text)
-    for wanted in adapter_files(path):
-        if not wanted.is_file():
-            raise BadInput(
-                f"no adapter: {wanted} does not exist; adapter= takes a folder with {WEIGHTS} and "
-                f"{CONFIG} as PEFT saves it, or a GGUF file"
-            )
+    require_adapter(path)
     return path
 
 
