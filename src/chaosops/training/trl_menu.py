@@ -15,7 +15,7 @@ from peft.tuners.lora import Linear
 from torch.utils.checkpoint import checkpoint
 
 from chaosops.core.errors import BadInput
-from chaosops.training.encoder import passes
+from chaosops.policies.llm.forward import padded, passes
 
 
 class Labels:
@@ -88,17 +88,13 @@ def entropy_of(logs: Any) -> Any:
 
 def _last_logits(model: Any, prompts: Sequence[Sequence[int]], device: Any) -> Any:
     """The logits after each prompt."""
-    ids = torch.zeros(len(prompts), max(map(len, prompts)), dtype=torch.long)
-    for row, prompt in enumerate(prompts):
-        ids[row, : len(prompt)] = torch.tensor(prompt)
+    ids, last = padded(torch, prompts, device)
     rows = torch.arange(len(prompts), device=device)
-    last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=device)
-    # Padded on the right and causal: the last real token never sees the padding. Only there the
-    # head is needed, so it is given nothing else.
+    # The head is needed at the last token only, so it is given nothing else.
     head = _unwrapped(model).get_output_embeddings()
     hook = head.register_forward_pre_hook(lambda _, args: (args[0][rows, last],))
     try:
-        return model(input_ids=ids.to(device), use_cache=False).logits
+        return model(input_ids=ids, use_cache=False).logits
     finally:
         hook.remove()
 

@@ -15,10 +15,11 @@ from transformers.utils import cached_file
 from trl import GRPOConfig
 
 from chaosops.core.errors import BadInput
+from chaosops.policies.llm.forward import speed_up
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
 from chaosops.training.encoder import rows_a_pass
-from chaosops.training.learner import fuse_norms, hub_name
+from chaosops.training.learner import hub_name
 from chaosops.training.live_model import START, encode
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
@@ -60,7 +61,7 @@ def build_trainer(
     if trainer.menu:
         multiply_once(trainer.model)
         if torch.cuda.is_available():
-            fuse_norms(torch, trainer.model)
+            speed_up(torch, trainer.model, compiles=False)
     return trainer
 
 
