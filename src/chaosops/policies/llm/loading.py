@@ -55,6 +55,7 @@ def _runtime(spec: ModelSpec) -> Runtime:
     spec.require_options_of(runtime)
     adapter = _adapter(spec)
     batch = int(spec.number("batch", 16, least=1))
+    compiles = spec.flag("compile")
     threads = int(spec.number("threads", 0, least=1))
     base = _base(spec.kind, spec.model, runtime)
     files = [*(files_of(base) if base else []), *(adapter_files(adapter) if adapter else [])]
@@ -66,7 +67,7 @@ def _runtime(spec: ModelSpec) -> Runtime:
             "adapter": adapter and f"{adapter.name} {adapter_identity(adapter)}",
         }
         where = spec.model if base is None else str(base)
-        return _loaded(where, adapter, runtime, batch, threads, tuple(identity.items()))
+        return _loaded(where, adapter, runtime, batch, compiles, threads, tuple(identity.items()))
 
 
 def _adapter(spec: ModelSpec) -> Path | None:
@@ -107,6 +108,7 @@ def _loaded(
     adapter: Path | None,
     runtime: str,
     batch: int,
+    compiles: bool,
     threads: int,
     identity: tuple[tuple[str, str | None], ...],
 ) -> Runtime:
@@ -118,4 +120,4 @@ def _loaded(
 
     if adapter is not None and adapter.suffix == ".gguf":
         raise BadInput(f"transformers reads PEFT folders, not {adapter}; runtime=llama.cpp")
-    return TorchRuntime(where, adapter, dict(identity), batch)
+    return TorchRuntime(where, adapter, dict(identity), batch, compiles)
