@@ -65,7 +65,7 @@ def test_no_other_line_is_likelier() -> None:
     truth = np.array([c.rogue is not None for c in cases])
     n, k = len(truth), int(truth.sum())
     target = np.where(truth, (k + 1) / (k + 2), 1 / (n - k + 2))
-    x = np.array([math.log(max(p, 5e-7) / max(1 - p, 5e-7)) for p in said])
+    x = np.array([math.log(max(p, 1e-12) / max(1 - p, 5e-7)) for p in said])
 
     def loss(slope: float, intercept: float) -> float:
         p = 1 / (1 + np.exp(-slope * x - intercept))

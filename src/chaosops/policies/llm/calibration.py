@@ -19,12 +19,14 @@ from chaosops.core.inputs import read_object
 from chaosops.policies.llm.adapter import adapter_identity
 
 FILE = "calibration.json"
-_EDGE = 5e-7  # a suspicion has six digits, and 0 and 1 have no finite log-odds
+# 0 and 1 have no finite log-odds. A suspicion has six significant digits, so it can come closer to
+# 0 than to 1.
+_LEAST, _MOST = 1e-12, 1 - 5e-7
 _FARTHEST = 34.0  # log-odds beyond which different probabilities are the same float
 
 
 def log_odds(suspicion: float) -> float:
-    inside = min(max(suspicion, _EDGE), 1 - _EDGE)
+    inside = min(max(suspicion, _LEAST), _MOST)
     return math.log(inside / (1 - inside))
 
 
