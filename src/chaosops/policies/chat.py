@@ -30,8 +30,9 @@ def suspicion_of(
     calibrated: Callable[[float], float] = lambda suspicion: suspicion,
 ) -> dict[str, float]:
     """The suspicion against each agent: the sum over its flags, which may name several acts of it.
-    Six significant digits are kept: most suspicions are below a millionth, and their order still
-    tells rogues from others. The confidence of earlier flags was calibrated when they were made."""
+    Six significant digits are kept. Further digits are rounding noise, but six decimals are too
+    few: many suspicions are below a millionth, and their order still tells rogues from others. The
+    confidence of earlier flags was calibrated when they were made."""
     suspicion = dict.fromkeys(view.rules.agents, 0.0)
     for action, probability in choices:
         if isinstance(action, FlagRogue):

@@ -37,7 +37,7 @@ def adapter(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("slope", [0.1, 0.46, 1.0, 2.0])
 def test_the_order_of_suspicions_is_kept(slope: float, intercept: float) -> None:
     """Strictly: two suspicions that become equal would change the AUROC."""
-    tiny = [0.0, *(i * 10.0**-power for power in range(12, 3, -1) for i in (1.5, 2.5))]
+    tiny = [0.0, *(i * 10.0**-power for power in range(16, 3, -1) for i in (1.5, 2.5))]
     inner = [i / 1000 for i in range(1, 1000)]
     said = [*tiny, *inner, *(1 - i / 1e6 for i in range(40))]
     of = [Calibration(slope, intercept).of(p) for p in sorted(set(said))]
