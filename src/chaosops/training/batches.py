@@ -7,8 +7,8 @@ the start of the window. So a run can resume between windows, and without ``look
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
@@ -18,6 +18,7 @@ from chaosops.training.encoder import encoded_turns, passes
 from chaosops.training.learner import Learner, column_of
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
+from chaosops.training.turn_folder import TurnFolder
 
 
 class Position(NamedTuple):
@@ -38,23 +39,44 @@ def progress_at(recipe: Recipe, position: Position) -> float:
     return min(share, 1.0)
 
 
+class Windows(NamedTuple):
+    """The turns of each window: from the folder that keeps them, or made by the pool."""
+
+    recipe: Recipe
+    pool: Executor
+    group: ProcessGroup = ProcessGroup()
+    kept: TurnFolder | None = None
+
+    def begin(self, window: int, progress: float) -> Callable[[], list[CreditedTurn]]:
+        """Start to make a window. The result waits for it."""
+        kept, rank, size = self.kept, self.group.rank, self.recipe.window
+        if kept and kept.holds(window, rank):
+            return lambda: kept.load(window, rank)
+        indices = range(window * size + rank, (window + 1) * size, self.group.size)
+        made = [self.pool.submit(encoded_turns, self.recipe, i, progress) for i in indices]
+
+        def collect() -> list[CreditedTurn]:
+            turns = [turn for future in made for turn in future.result()]
+            if kept:
+                kept.save(window, rank, turns)
+            return turns
+
+        return collect
+
+
 def batch_stream(
-    recipe: Recipe, learner: Learner, pool: Executor, group: ProcessGroup, start: Position
+    windows: Windows, learner: Learner | None, start: Position
 ) -> Iterator[tuple[Position, Position, list[CreditedTurn]]]:
     """(position, position after the batch, batch), until the recipe ends the run. The pool
-    computes the next window while the learner uses this one."""
-
-    def submit(window: int, progress: float) -> list[Future[list[CreditedTurn]]]:
-        first = window * recipe.window
-        indices = range(first + group.rank, first + recipe.window, group.size)
-        return [pool.submit(encoded_turns, recipe, index, progress) for index in indices]
-
+    makes the next window while the learner uses this one. Without a learner the returns are
+    those before ``lookahead``."""
+    recipe, group = windows.recipe, windows.group
     at = start
-    coming = submit(at.window, at.computed)
+    coming = windows.begin(at.window, at.computed)
     while progress_at(recipe, at) < 1.0:
-        later = submit(at.window + 1, at.began)
-        turns = [turn for future in coming for turn in future.result()]
-        if recipe.continuation == "lookahead":
+        later = windows.begin(at.window + 1, at.began)
+        turns = coming()
+        if learner and recipe.continuation == "lookahead":
             turns = with_lookahead(learner, turns)
         batches = _cut(recipe, turns, at.window)
         count = group.least(len(batches))

@@ -16,10 +16,11 @@ from typing import Any
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
-from chaosops.training.batches import Position, batch_stream, progress_at
+from chaosops.policies.llm.pretrained import load_tokenizer
+from chaosops.training.batches import Position, Windows, batch_stream, progress_at
 from chaosops.training.best import BEST, Best
 from chaosops.training.credited_turns import CreditedTurn
-from chaosops.training.encoder import open_pool
+from chaosops.training.encoder import Encoder, open_pool
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import batch_loss, reading_loss, returns_table
 from chaosops.training.process_group import ProcessGroup, join_process_group
@@ -27,6 +28,7 @@ from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
 from chaosops.training.supervision import MenuSupervisor, check_step
 from chaosops.training.tracking import Tell
+from chaosops.training.turn_folder import TurnFolder
 
 CHECKPOINT = "checkpoint.pt"
 
@@ -38,9 +40,10 @@ def train(
     *,
     resume: bool = False,
     workers: int = 1,
+    turns: Path | None = None,
     tell: Tell = lambda row: None,
 ) -> Path:
-    """Returns the adapter's folder."""
+    """Returns the adapter's folder. ``turns`` keeps the turns for other runs."""
     torch = require_torch()
     group = join_process_group()
     learner = Learner(base, recipe)
@@ -52,7 +55,8 @@ def train(
         metrics.open("a", encoding="utf-8") as log,
     ):
         started, tokens, saved = time.monotonic(), 0, start
-        stream = batch_stream(recipe, learner, pool, group, start)
+        kept = TurnFolder(turns, recipe, learner.encode, group.size) if turns else None
+        stream = batch_stream(Windows(recipe, pool, group, kept), learner, start)
         for position, following, batch in () if _is_over(recipe, best, group) else stream:
             row = _learn(torch, recipe, learner, batch, position, group)
             log.write(json.dumps(row) + "\n")
@@ -80,6 +84,22 @@ def train(
         _keep(recipe, learner, folder)
     group.wait()
     return folder / "adapter"
+
+
+def make_turns(
+    recipe: Recipe, base: Path, turns: Path, *, workers: int = 1, tell: Tell = lambda row: None
+) -> Path:
+    """Make the turns of a run before the run. Returns their folder."""
+    encoder = Encoder.of(load_tokenizer(str(base)), str(base))
+    kept = TurnFolder(turns, recipe, encoder)
+    started, tokens = time.monotonic(), 0
+    with open_pool(workers, encoder) as pool:
+        for _, following, batch in batch_stream(Windows(recipe, pool, kept=kept), None, Position()):
+            tokens += sum(len(turn.prompt) for turn in batch)
+            speed = tokens / (time.monotonic() - started)
+            done = progress_at(recipe, following)
+            tell({"step": following.step, "done": done, "tokens_per_s": speed})
+    return kept.path
 
 
 def _keep(recipe: Recipe, learner: Learner, folder: Path) -> None:

@@ -136,6 +136,8 @@ class Pack(ABC):
     splits: ClassVar[tuple[str, ...]] = ()
     default_split: ClassVar[str] = ""
     training_split: ClassVar[str] = ""
+    more_training_splits: ClassVar[tuple[str, ...]] = ()
+    """For training too. Nothing is played there unless it is named."""
     reserve_split: ClassVar[str] = ""
     """For validation during training: apart from what is trained on, and never reported on."""
     added_split: ClassVar[str] = ""
