@@ -70,7 +70,7 @@ def test_regret_is_what_the_likeliest_action_loses() -> None:
     logits = torch.zeros(2, 52)
     logits[0, 1] = logits[1, 0] = 5.0
     found = batch_loss(torch, logits, states({"A": 10, "B": 3}, {"A": 10, "B": 3}), RECIPE)
-    assert found.regret == [7.0, 0.0]
+    assert found.regret.tolist() == [7.0, 0.0]
 
 
 def test_doing_nothing_is_ahead_by_its_bonus() -> None:

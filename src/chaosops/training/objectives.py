@@ -22,10 +22,12 @@ _LARGEST_ADVANTAGE = 3.0  # in temperatures: one very bad action must not domina
 
 
 class BatchLoss(NamedTuple):
+    """Tensors. Reading one waits for the GPU, so a caller starts the update first."""
+
     loss: Any
-    regret: list[float]  # best return minus that of the likeliest action, for each turn
-    divergence: list[float]  # from the target of ``match``, or with ``kl`` from the start
-    entropy: float
+    regret: Any  # best return minus that of the likeliest action, for each turn
+    divergence: Any  # from the target of ``match``, or with ``kl`` from the start, for each turn
+    entropy: Any  # the mean
 
 
 def returns_table(torch: Any, turns: Sequence[CreditedTurn], idle_bonus: float, device: Any) -> Any:
@@ -73,30 +75,30 @@ def batch_loss(
     with torch.no_grad():
         taken = returns.gather(1, logs.argmax(1, keepdim=True))[:, 0]
         regret = returns.max(1).values - taken
-    entropy_mean = float(entropy.detach().mean())
-    return BatchLoss(loss, regret.tolist(), divergence.detach().tolist(), entropy_mean)
+    return BatchLoss(loss, regret, divergence.detach(), entropy.detach().mean())
 
 
-def reading_loss(
-    torch: Any, answers: Sequence[Any], turns: Sequence[CreditedTurn]
-) -> tuple[Any, dict[str, float]]:
-    """The loss of the answers to questions about single acts, mean over readers, and for each
-    question the balanced accuracy of the last reader: a half is chance."""
+def reading_loss(torch: Any, answers: Sequence[Any], turns: Sequence[CreditedTurn]) -> Any:
+    """The loss of the answers to questions about single acts, mean over readers."""
     rows = [mark.answers for turn in turns for mark in turn.marks]
     wanted = torch.tensor(rows, dtype=torch.float32, device=answers[0].device)
     losses = [
         torch.nn.functional.binary_cross_entropy_with_logits(found, wanted) for found in answers
     ]
-    with torch.no_grad():
-        said, truth = answers[-1] > 0, wanted > 0
-        right = {
-            name: float(
-                (said[truth[:, i], i].float().mean() + (~said[~truth[:, i], i]).float().mean()) / 2
-            )
-            for i, name in enumerate(QUESTIONS)
-            if truth[:, i].any() and not truth[:, i].all()
-        }
-    return sum(losses) / len(losses), right
+    return sum(losses) / len(losses)
+
+
+def reading_accuracy(torch: Any, answers: Any, turns: Sequence[CreditedTurn]) -> dict[str, float]:
+    """For each question the balanced accuracy of a reader: a half is chance."""
+    said = answers.detach().cpu() > 0
+    truth = torch.tensor([mark.answers for turn in turns for mark in turn.marks])
+    return {
+        name: float(
+            (said[truth[:, i], i].float().mean() + (~said[~truth[:, i], i]).float().mean()) / 2
+        )
+        for i, name in enumerate(QUESTIONS)
+        if truth[:, i].any() and not truth[:, i].all()
+    }
 
 
 def _sampled(torch: Any, probabilities: Any, known: Any, values: Any, size: int, draw: int) -> Any:

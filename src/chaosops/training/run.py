@@ -22,7 +22,7 @@ from chaosops.training.best import BEST, Best
 from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.encoder import Encoder, open_pool
 from chaosops.training.learner import Learner, require_torch
-from chaosops.training.objectives import batch_loss, reading_loss, returns_table
+from chaosops.training.objectives import batch_loss, reading_accuracy, reading_loss, returns_table
 from chaosops.training.process_group import ProcessGroup, join_process_group
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
@@ -148,20 +148,21 @@ def _learn(
     marked = [(row, mark.place) for row, turn in enumerate(batch) for mark in turn.marks]
     logits, answers = learner.read(prompts, width, marked)
     found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
-    loss, extra = found.loss, {}
-    if answers:
-        asked, right = reading_loss(torch, answers, batch)
-        loss = loss + recipe.reading * asked
-        extra = {"reading": right, "reading_loss": float(asked.detach())}
+    asked = reading_loss(torch, answers, batch) if answers else 0.0
     rate = _learning_rate(recipe, position)
-    norm = learner.update(loss, rate, group)
+    # Nothing is read from the GPU before this, so that it never waits for Python.
+    norm = learner.update(found.loss + recipe.reading * asked, rate, group)
+    extra = {}
+    if answers:
+        right = reading_accuracy(torch, answers[-1], batch)
+        extra = {"reading": right, "reading_loss": float(asked)}
     return {
         "step": position.step + 1,
         "loss": float(found.loss.detach()),
-        "regret": _by_role(batch, found.regret),
-        "divergence": _by_role(batch, found.divergence),
+        "regret": _by_role(batch, found.regret.tolist()),
+        "divergence": _by_role(batch, found.divergence.tolist()),
         "spread": max(max(t.returns.values()) - min(t.returns.values()) for t in batch),
-        "entropy": found.entropy,
+        "entropy": float(found.entropy),
         "gradient": norm,
         "learning_rate": rate,
         "states": len(batch),
