@@ -38,9 +38,9 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.scoring import auroc
 from chaosops.packs import load_pack, make_scenario
+from chaosops.policies.llm.forward import passes
 from chaosops.roles.menu import acts_in_sight, menu
 from chaosops.roles.prompt import Style, render
-from chaosops.training.encoder import passes
 from chaosops.training.learner import Learner, column_of, require_torch, width_of
 from chaosops.training.marks import Mark, act_marks
 from chaosops.training.process_group import ProcessGroup

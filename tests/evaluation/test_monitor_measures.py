@@ -114,7 +114,17 @@ def test_the_rate_at_a_false_alarm_rate_is_never_interpolated() -> None:
     assert tpr_at_fpr([0.9 for _ in labels], labels) == 0.0
 
 
-@pytest.mark.parametrize(("wrong", "benign", "fpr"), [(7, 700, 0.01), (29, 100, 0.29)])
+def test_rogues_that_tie_with_a_false_alarm_too_many_do_not_count() -> None:
+    # 3 of 3,000 benign episodes may be above. Ten tie at 0.8, with rogues among them.
+    scores = [0.9] * 2 + [0.8] * 10 + [0.1] * 2988 + [0.9, 0.8, 0.8, 0.8]
+    labels = [False] * 3000 + [True] * 4
+    assert tpr_at_fpr(scores, labels, 0.001) == 0.25
+    assert tpr_at_fpr(scores, labels, 0.01) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "benign", "fpr"), [(7, 700, 0.01), (29, 100, 0.29), (3, 3000, 0.001)]
+)
 def test_a_false_alarm_rate_may_be_met_exactly(wrong: int, benign: int, fpr: float) -> None:
     scores = [0.9] * wrong + [0.1] * (benign - wrong) + [0.9]
     assert tpr_at_fpr(scores, [False] * benign + [True], fpr) == 1.0

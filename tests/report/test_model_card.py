@@ -14,6 +14,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.metrics import METRICS, cells
 from chaosops.evaluation.monitor import MONITOR_METRICS
+from chaosops.policies.llm.calibration import Calibration, write_calibration
 from chaosops.report.evaluated import OURS, Evaluated, read_evaluated
 from chaosops.report.model_card import model_card
 from chaosops.report.run_record import FailedRun, failed_runs, read_run
@@ -109,6 +110,21 @@ def test_a_run_that_was_not_evaluated_says_so(run: Path) -> None:
     assert "Not recorded: the run has no cost.jsonl" in card
     assert "No log of experiments was named" in card
     assert "Not drawn." in card
+
+
+def test_a_calibration_is_named_with_what_it_mended(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run")
+    assert "calibrated" not in model_card(read_run(run), [], [])
+    figures = [{"ece_turn_3": {"value": ece, "ci95": [0.01, 0.3]}} for ece in (0.2, 0.05)]
+    origin = {"episodes": 600, "splits": ["reserve"]}
+    told = {"fitted_on": origin, "before": figures[0], "after": figures[1]}
+    write_calibration(run / "adapter", Calibration(0.5, 1.0), told)
+    card = squeezed(model_card(read_run(run), [], []))
+    assert "calibrated on 600 episodes of reserve: calibration error (ECE) 0.200 [0.010" in card
+    assert "0.050 [0.010, 0.300] after" in card
+    write_calibration(run / "adapter", Calibration(0.5, 1.0), {})
+    with pytest.raises(BadInput, match="does not say what it was fitted on"):
+        model_card(read_run(run), [], [])
 
 
 def test_recipe_data_and_hashes_come_from_the_run(run: Path) -> None:

@@ -13,6 +13,7 @@ from chaosops.core.dice import STRIDE, key_of
 from chaosops.evaluation.statistics import Z95, Interval, around
 
 RESAMPLES = 2_000
+_CELLS = 100_000  # episodes of one batch of resamples
 FEWEST = 20  # episodes that a resampled statistic needs for an interval
 
 Floats = npt.NDArray[np.float64]
@@ -31,7 +32,7 @@ def bca_ci95(n: int, statistic: Statistic) -> Interval | None:
     normal = NormalDist()
     below = ((drawn < value).sum() + 0.5 * (drawn == value).sum()) / len(drawn)
     bias = normal.inv_cdf(min(max(float(below), 0.5 / RESAMPLES), 1 - 0.5 / RESAMPLES))
-    left_out = statistic(1 - np.eye(n, dtype=np.int64))
+    left_out = _batched(n, n, statistic, _all_but_one)
     away = np.nanmean(left_out) - left_out[~np.isnan(left_out)]
     spread = float((away**2).sum()) ** 1.5
     lean = float((away**3).sum()) / (6 * spread) if spread else 0.0
@@ -72,12 +73,21 @@ def _drawn(n: int, statistic: Statistic) -> Floats | None:
 
 def bootstrapped(n: int, statistic: Statistic) -> Floats:
     """The statistic of every resample of ``n`` episodes. NaN if it cannot be computed."""
-    rows = max(1, 2_000_000 // n)  # bounds the memory of one batch of resamples
-    batches = [
-        statistic(resampled(n, first, min(first + rows, RESAMPLES)))
-        for first in range(0, RESAMPLES, rows)
-    ]
-    return np.concatenate(batches)
+    return _batched(n, RESAMPLES, statistic, resampled)
+
+
+def _batched(
+    n: int, count: int, statistic: Statistic, drawn: Callable[[int, int, int], Counts]
+) -> Floats:
+    """The statistic of ``count`` samples. A batch of them fits into the cache of a processor."""
+    rows = max(1, _CELLS // n)
+    starts = range(0, count, rows)
+    return np.concatenate([statistic(drawn(n, at, min(at + rows, count))) for at in starts])
+
+
+def _all_but_one(n: int, first: int, last: int) -> Counts:
+    """All episodes but number ``first``, and so on up to ``last``: the jackknife."""
+    return 1 - np.eye(last - first, n, first, dtype=np.int64)
 
 
 def resampled(n: int, first: int, last: int) -> Counts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
 from chaosops.roles.view import RoleView
@@ -24,15 +24,20 @@ def flagged_agents(view: RoleView) -> set[str]:
     return {m.action.target for m in view.chat if isinstance(m.action, FlagRogue)}
 
 
-def suspicion_of(view: RoleView, choices: Iterable[tuple[Action, float]]) -> dict[str, float]:
+def suspicion_of(
+    view: RoleView,
+    choices: Iterable[tuple[Action, float]],
+    calibrated: Callable[[float], float] = lambda suspicion: suspicion,
+) -> dict[str, float]:
     """The suspicion against each agent: the sum over its flags, which may name several acts of it.
-    Further digits than six are rounding noise."""
+    Further digits than six are rounding noise. The confidence of earlier flags was calibrated when
+    they were made."""
     suspicion = dict.fromkeys(view.rules.agents, 0.0)
     for action, probability in choices:
         if isinstance(action, FlagRogue):
             suspicion[action.target] = suspicion.get(action.target, 0.0) + probability
     rounded = {agent: min(1.0, round(value, 6)) for agent, value in suspicion.items()}
-    return with_accusations(view, rounded)
+    return with_accusations(view, {agent: calibrated(p) for agent, p in rounded.items()})
 
 
 def with_accusations(view: RoleView, suspicion: Mapping[str, float]) -> dict[str, float]:

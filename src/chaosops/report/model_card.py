@@ -10,8 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chaosops.evaluation.metrics import VALIDATED, metric
+from chaosops.core.errors import BadInput
+from chaosops.core.inputs import read_object
+from chaosops.evaluation.metrics import VALIDATED, metric, shown
 from chaosops.packs import DEFAULT_PACK, load_pack
+from chaosops.policies.llm.calibration import FILE as CALIBRATION
+from chaosops.policies.llm.calibration import read_calibration
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
 from chaosops.report.tables import aligned, markdown_table, oversight_note
@@ -57,6 +61,7 @@ def model_card(
         outdone=[line for found in evaluations for line in _outdone(found)],
         costs=_costs(run),
         hashes=_hashes(run, evaluations),
+        calibration=_calibration(run.weights.parent),
     )
     return card + "\n"
 
@@ -75,6 +80,26 @@ def _validation(run: RunRecord) -> Mapping[str, Any] | None:
             for tier, found in last["validation"].items()
         ],
     }
+
+
+def _calibration(adapter: Path) -> str:
+    """What corrects its suspicion, in one sentence. Empty if nothing does."""
+    if read_calibration(adapter) is None:
+        return ""
+    found = read_object(adapter / CALIBRATION, "calibration")
+    try:
+        origin, splits = found["fitted_on"], ", ".join(found["fitted_on"]["splits"])
+        errors = [shown(found[when]["ece_turn_3"], "{:.3f}".format) for when in ("before", "after")]
+        return (
+            f"Its suspicion is calibrated on {origin['episodes']} episodes of {splits}: "
+            f"calibration error (ECE) {errors[0]} before, {errors[1]} after, on companies that the "
+            "calibration was not fitted to."
+        )
+    except (KeyError, TypeError, ValueError):
+        raise BadInput(
+            f"{adapter / CALIBRATION} does not say what it was fitted on; make it with "
+            "chaosops calibrate"
+        ) from None
 
 
 def _recipe(run: RunRecord) -> Rows:

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
+from chaosops.policies.llm.forward import passes
 from chaosops.training.credited_turns import CreditedTurn
-from chaosops.training.encoder import encoded_turns, passes
+from chaosops.training.encoder import encoded_turns
 from chaosops.training.learner import Learner, column_of
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe

@@ -117,20 +117,6 @@ class Encoder(NamedTuple):
         )
 
 
-def passes(lengths: Sequence[int], most: int) -> list[list[int]]:
-    """Group prompts of similar length, as many as fit into ``most`` tokens with padding.
-
-    >>> passes([5, 50, 6], 20)
-    [[0, 2], [1]]
-    """
-    found: list[list[int]] = []
-    for i in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if not found or lengths[i] * (len(found[-1]) + 1) > most:
-            found.append([])
-        found[-1].append(i)
-    return found
-
-
 def rows_a_pass(rows: int, row_tokens: int, batch_tokens: int) -> int:
     """The rows of a pass: as many as fit, in equal passes.
 

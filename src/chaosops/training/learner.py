@@ -17,9 +17,10 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import write_bytes, write_text
 from chaosops.core.labels import LABELS, LETTERS
 from chaosops.policies.llm.adapter import WEIGHTS
+from chaosops.policies.llm.forward import padded, passes, speed_up
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
-from chaosops.training.encoder import Encoder, passes
+from chaosops.training.encoder import Encoder
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.readers import Readers
 from chaosops.training.recipe import Recipe
@@ -91,7 +92,7 @@ class Learner:
             self.load_adapter(Path(recipe.start))
         self._start = self._copy() if recipe.kl else {}
         if self.device.type == "cuda":
-            _speed_up(torch, self.model, recipe.compile)
+            speed_up(torch, self.model, recipe.compile)
         if self._readers:
             self._readers.attach(self.model.model.layers)
 
@@ -109,14 +110,9 @@ class Learner:
     ) -> tuple[Any, list[Any]]:
         """The logits of labels, and those of the answers to questions at marked tokens."""
         torch = self._torch
-        longest = max(map(len, prompts))
-        ids = torch.zeros(len(prompts), longest, dtype=torch.long)
-        for row, prompt in enumerate(prompts):
-            ids[row, : len(prompt)] = torch.tensor(prompt)
-        # Padded on the right and causal: the last real token never sees the padding.
-        hidden = self.model.model(input_ids=ids.to(self.device), use_cache=False).last_hidden_state
+        ids, last = padded(torch, prompts, self.device)
+        hidden = self.model.model(input_ids=ids, use_cache=False).last_hidden_state
         rows = torch.arange(len(prompts), device=self.device)
-        last = torch.tensor([len(prompt) - 1 for prompt in prompts], device=self.device)
         head = self.model.lm_head.weight[self._tokens(width)]
         answers = self._readers.answers(marked) if self._readers else []
         return (hidden[rows, last] @ head.T).float(), answers
@@ -248,20 +244,6 @@ def _require_projections(model: Any, base: Path) -> None:
             f"{base} is a {type(model).__name__}, whose layers method = 'menu' does not know; "
             "choose method = 'trl', or a model built like Llama"
         )
-
-
-def _speed_up(torch: Any, model: Any, compiles: bool) -> None:
-    """Fuse the norms, and compile each layer if asked (20 s, once). On a GPU a small model
-    spends most time in the many small operations between its matrix products."""
-    for layer in model.modules():
-        for name, norm in list(layer.named_children()):
-            if type(norm).__name__.endswith("RMSNorm"):
-                fused = torch.nn.RMSNorm(norm.weight.shape, eps=norm.variance_epsilon)
-                fused.weight = norm.weight
-                setattr(layer, name, fused)
-    if compiles:
-        for layer in model.model.layers:
-            layer.compile(dynamic=True)
 
 
 def _add_lora(torch: Any, model: Any, rank: int, alpha: int) -> dict[str, Any]:

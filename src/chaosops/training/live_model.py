@@ -17,8 +17,8 @@ from trl.trainer.utils import use_adapter
 
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.policies.llm.formats import load_format
+from chaosops.policies.llm.forward import passes
 from chaosops.policies.protocol import DecisionRequest
-from chaosops.training.encoder import passes
 from chaosops.training.recipe import Recipe
 from chaosops.training.single_turns import Prompt
 

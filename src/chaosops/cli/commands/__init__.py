@@ -35,6 +35,7 @@ COMMANDS = {
     },
     "Train": {
         "train": "train an adapter by a recipe",
+        "calibrate": "fit the calibration of an adapter's suspicion to validation episodes",
         "weights": "fetch the embedded model, SmolLM2-135M (98 MB), once",
         "jobs launch": "start a job for each recipe; follow them with: hf jobs",
         "publish": "write a run's model card, and push the run",

@@ -44,6 +44,15 @@ def adapter_files(adapter: Path) -> list[Path]:
     return [adapter] if adapter.suffix == ".gguf" else [adapter / WEIGHTS, adapter / CONFIG]
 
 
+def require_adapter(adapter: Path) -> None:
+    for wanted in adapter_files(adapter):
+        if not wanted.is_file():
+            raise BadInput(
+                f"no adapter: {wanted} does not exist; name a folder with {WEIGHTS} and {CONFIG} "
+                "as PEFT saves it, or a GGUF file"
+            )
+
+
 def adapter_identity(adapter: Path) -> str:
     files = adapter_files(adapter)
     return shortened(joint_hash(files) if len(files) > 1 else sha256_of(adapter))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
-from chaosops.policies.llm.adapter import CONFIG, WEIGHTS, adapter_files, adapter_identity
+from chaosops.policies.llm.adapter import adapter_files, adapter_identity, require_adapter
+from chaosops.policies.llm.calibration import read_calibration
 from chaosops.policies.llm.digests import files_of, model_hash, shortened, unchanged
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.policy import LocalModelPolicy
@@ -34,9 +35,15 @@ def load_model_policy(text: str) -> Policy:
 
         return EndpointPolicy(spec)
     reply_format = load_format(spec.options.get("format", "json"))
-    trained_on = read_trained_on(_adapter(spec))
-    temperature = spec.number("temperature", 0.0)
-    return LocalModelPolicy(spec.text, _runtime(spec), reply_format, temperature, trained_on)
+    adapter = _adapter(spec)
+    return LocalModelPolicy(
+        spec.text,
+        _runtime(spec),
+        reply_format,
+        spec.number("temperature", 0.0),
+        read_trained_on(adapter),
+        read_calibration(adapter),
+    )
 
 
 def _runtime(spec: ModelSpec) -> Runtime:
@@ -48,6 +55,7 @@ def _runtime(spec: ModelSpec) -> Runtime:
     spec.require_options_of(runtime)
     adapter = _adapter(spec)
     batch = int(spec.number("batch", 16, least=1))
+    compiles = spec.flag("compile")
     threads = int(spec.number("threads", 0, least=1))
     base = _base(spec.kind, spec.model, runtime)
     files = [*(files_of(base) if base else []), *(adapter_files(adapter) if adapter else [])]
@@ -59,7 +67,7 @@ def _runtime(spec: ModelSpec) -> Runtime:
             "adapter": adapter and f"{adapter.name} {adapter_identity(adapter)}",
         }
         where = spec.model if base is None else str(base)
-        return _loaded(where, adapter, runtime, batch, threads, tuple(identity.items()))
+        return _loaded(where, adapter, runtime, batch, compiles, threads, tuple(identity.items()))
 
 
 def _adapter(spec: ModelSpec) -> Path | None:
@@ -67,12 +75,7 @@ def _adapter(spec: ModelSpec) -> Path | None:
     if text is None:
         return None
     path = expanded(text)
-    for wanted in adapter_files(path):
-        if not wanted.is_file():
-            raise BadInput(
-                f"no adapter: {wanted} does not exist; adapter= takes a folder with {WEIGHTS} and "
-                f"{CONFIG} as PEFT saves it, or a GGUF file"
-            )
+    require_adapter(path)
     return path
 
 
@@ -105,6 +108,7 @@ def _loaded(
     adapter: Path | None,
     runtime: str,
     batch: int,
+    compiles: bool,
     threads: int,
     identity: tuple[tuple[str, str | None], ...],
 ) -> Runtime:
@@ -116,4 +120,4 @@ def _loaded(
 
     if adapter is not None and adapter.suffix == ".gguf":
         raise BadInput(f"transformers reads PEFT folders, not {adapter}; runtime=llama.cpp")
-    return TorchRuntime(where, adapter, dict(identity), batch)
+    return TorchRuntime(where, adapter, dict(identity), batch, compiles)

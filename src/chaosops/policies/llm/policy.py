@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
-from chaosops.policies.chat import suspicion_of, with_accusations
+from chaosops.policies.chat import suspicion_of
+from chaosops.policies.llm.calibration import Calibration
 from chaosops.policies.llm.choosing import Path, Remembering, choose, probabilities
 from chaosops.policies.llm.formats import Format
 from chaosops.policies.llm.runtime import PromptTooLong, Runtime, Session
@@ -37,12 +38,14 @@ class LocalModelPolicy:
         reply_format: Format,
         temperature: float = 0.0,
         trained_on: Packs | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         self.name = name
         self.trained_on = trained_on
         self.runtime = runtime
         self._format = reply_format
         self._temperature = temperature
+        self._calibration = calibration
         self._tokens = lru_cache(maxsize=100_000)(runtime.tokens)
 
     def status(self) -> Mapping[str, Any]:
@@ -54,6 +57,7 @@ class LocalModelPolicy:
             "constrained": True,
             "temperature": self._temperature,
             **self.runtime.status(),
+            **({"calibration": self._calibration._asdict()} if self._calibration else {}),
         }
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
@@ -92,8 +96,7 @@ class LocalModelPolicy:
             action = failed_turn(f"a prompt of {length} tokens is longer than {problem.limit}")
             view = requests[row].view
             # It suspects nobody: without a suspicion the turn would be left out of the figures.
-            silent = dict.fromkeys(view.rules.agents, 0.0)
-            told = with_accusations(view, silent) if view.role is Role.OVERSIGHT else None
+            told = self._suspicion(view, ()) if view.role is Role.OVERSIGHT else None
             decided[row] = Decision(action, told, Exchange(chats[row], "", length, 0))
         return [decided[row] for row in range(len(requests))]
 
@@ -119,9 +122,16 @@ class LocalModelPolicy:
         }
         found = probabilities(session, [option.paths for option in options], flags)
         return {
-            row: suspicion_of(views[row], ((flags[row][i], p) for i, p in now.items()))
+            row: self._suspicion(views[row], ((flags[row][i], p) for i, p in now.items()))
             for row, now in found.items()
         }
+
+    def _suspicion(
+        self, view: RoleView, flags: Iterable[tuple[FlagRogue, float]]
+    ) -> dict[str, float]:
+        if self._calibration is None:
+            return suspicion_of(view, flags)
+        return suspicion_of(view, flags, self._calibration.of)
 
     def _decision(
         self,

@@ -19,7 +19,8 @@ OPTIONS = {
     "format": "json or menu: what a reply looks like",
     "runtime": "llama.cpp or transformers: what computes a local model",
     "temperature": "0 takes the likeliest reply (the default)",
-    "batch": "prompts that transformers reads in one pass",
+    "batch": "prompts that transformers reads together (default: 16; on a GPU hundreds)",
+    "compile": "true compiles a transformers model for a GPU: worth it for thousands of episodes",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
     "patience": "seconds an endpoint may fail before the run gives up",
@@ -29,7 +30,7 @@ OPTIONS = {
 _LOCAL = ("adapter", "format", "runtime", "temperature")
 OPTIONS_OF = {
     "llama.cpp": (*_LOCAL, "threads"),
-    "transformers": (*_LOCAL, "batch"),
+    "transformers": (*_LOCAL, "batch", "compile"),
     "an endpoint": ("format", "temperature", "timeout", "patience", "concurrency", "price"),
 }
 _OPTION = re.compile(rf"\+({'|'.join(OPTIONS)})=")
@@ -69,6 +70,12 @@ class ModelSpec:
         if not least <= value < float("inf"):
             raise BadInput(f"{option}={text} in {self.shown!r}: expected a number from {least:g}")
         return value
+
+    def flag(self, option: str) -> bool:
+        text = self.options.get(option, "false")
+        if text not in ("true", "false"):
+            raise BadInput(f"{option}={text} in {self.shown!r}: expected true or false")
+        return text == "true"
 
 
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
