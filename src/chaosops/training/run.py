@@ -148,14 +148,14 @@ def _learn(
     marked = [(row, mark.place) for row, turn in enumerate(batch) for mark in turn.marks]
     logits, answers = learner.read(prompts, width, marked)
     found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
-    asked = reading_loss(torch, answers, batch) if answers else 0.0
+    asked: Any = reading_loss(torch, answers, batch) if answers else 0.0
     rate = _learning_rate(recipe, position)
     # Nothing is read from the GPU before this, so that it never waits for Python.
     norm = learner.update(found.loss + recipe.reading * asked, rate, group)
     extra = {}
     if answers:
         right = reading_accuracy(torch, answers[-1], batch)
-        extra = {"reading": right, "reading_loss": float(asked)}
+        extra = {"reading": right, "reading_loss": float(asked.detach())}
     return {
         "step": position.step + 1,
         "loss": float(found.loss.detach()),
