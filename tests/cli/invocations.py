@@ -42,6 +42,7 @@ ODD += [
 URLS = ["http://127.0.0.1:9", "http://[", "127.0.0.1", "http://127.0.0.1:99999", "ftp://x", ""]
 # Everything that reads a path. Other path options write: they get places that are safe to write.
 READING = {"file", "recipe", "recipes", "run", "results", "log", "folder", "place", "secret"}
+READING |= {"adapter", "folders", "runs"}
 PLAUSIBLE: Mapping[str, list[str]] = {
     "pack": ["classic", "arena"],
     "tier": ["easy", "medium", "hard"],
@@ -85,6 +86,8 @@ FITTING = {
     "recipes": [".toml"],
     "run": ["run"],
     "results": ["results", "evaluation"],
+    "folders": ["evaluation"],
+    "runs": ["run"],
 }
 
 

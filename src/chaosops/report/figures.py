@@ -21,6 +21,7 @@ from chaosops.evaluation.scoring import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
@@ -31,7 +32,7 @@ Curves = Mapping[str, tuple[Sequence[float], Sequence[bool]]]
 # Okabe and Ito's colours, which people with any colour vision can tell apart. Markers differ too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_GREY = "#888888"
+GREY = "#888888"
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _TIER_FILL = {"easy": 0.35, "medium": 0.65, "hard": 1.0}
 
@@ -57,8 +58,8 @@ def new_canvas(
     return figure, figure.subplots(rows, columns, sharex=rows > 1, squeeze=False).flatten().tolist()
 
 
-def _canvas(columns: int) -> tuple[Figure, list[Axes]]:
-    figure, axes = new_canvas(5.4 * columns, 4.2, columns=columns)
+def canvas(columns: int, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    figure, axes = new_canvas(5.4 * columns, 4.2 * rows, rows, columns)
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
         axis.grid(axis="y", color="#dddddd", linewidth=0.8)
@@ -81,7 +82,7 @@ def save_figure(figure: Figure, path: Path) -> Path:
     return path
 
 
-def _style(index: int) -> dict[str, Any]:
+def style_of(index: int) -> dict[str, Any]:
     return {"color": COLOURS[index % len(COLOURS)], "marker": _MARKERS[index % len(_MARKERS)]}
 
 
@@ -97,22 +98,34 @@ def _reach(row: Mapping[str, Any]) -> Sequence[float]:
     return row["reward_ci95"] or [row["mean_reward"]] * 2
 
 
-def _legend(figure: Figure, axis: Axes, title: str | None = None) -> Legend:
-    """Draw the legend below, because lines of policies pass everywhere inside the drawing."""
-    handles, labels = axis.get_legend_handles_labels()
+def legend_below(figure: Figure, axes: Sequence[Axes], title: str | None = None) -> Legend:
+    """Draw the legend below, because lines of policies pass everywhere inside the drawing. A name
+    that several drawings have is listed once."""
+    known: dict[str, Artist] = {}
+    for axis in axes:
+        for handle, name in zip(*axis.get_legend_handles_labels(), strict=True):
+            known.setdefault(name, handle)
     return figure.legend(
-        handles,
-        labels,
+        list(known.values()),
+        list(known),
         loc="outside lower center",
-        ncols=len(labels),
+        ncols=_columns(list(known), figure.get_figwidth()),
         frameon=False,
         title=title,
     )
 
 
+def _columns(names: Sequence[str], width: float) -> int:
+    """The columns of a legend that is not wider than the drawing."""
+    room = 11 * width  # letters, of which a line or a marker takes seven
+    if sum(len(name) + 7 for name in names) <= room:
+        return max(1, len(names))
+    return max(1, int(room / (max(map(len, names)) + 7)))
+
+
 def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Mean reward with its interval, and the share solved, by tier."""
-    figure, (rewards, solved) = _canvas(2)
+    figure, (rewards, solved) = canvas(2)
     policies = _by_policy(summary)
     tiers = [tier.value for tier in Tier if any(row["tier"] == tier.value for row in summary)]
     for i, (policy, rows) in enumerate(policies.items()):
@@ -122,7 +135,7 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
         y = [row["mean_reward"] for row in rows]
         below = [row["mean_reward"] - _reach(row)[0] for row in rows]
         above = [_reach(row)[1] - row["mean_reward"] for row in rows]
-        style = _style(i)
+        style = style_of(i)
         rewards.errorbar(x, y, yerr=[below, above], capsize=3, label=policy, linewidth=1.6, **style)
         solved.plot(x, [100 * row["solved"] for row in rows], linewidth=1.6, label=policy, **style)
     # Random play loses ten times what good play wins, so the scale is linear only near zero.
@@ -132,22 +145,22 @@ def comparison_curve(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     shown = [tick for tick in ticks if tick >= min(-100.0, low * 1.3)]
     rewards.set_yticks(shown, [f"{tick:+d}" if tick else "0" for tick in shown])
     rewards.minorticks_off()
-    rewards.axhline(0, color=_GREY, linewidth=0.8)
+    rewards.axhline(0, color=GREY, linewidth=0.8)
     rewards.set_title("mean reward, 95 % interval", loc="left")
     solved.set_title("incidents resolved, %", loc="left")
     solved.set_ylim(-4, 104)
     for axis in (rewards, solved):
         axis.set_xticks(range(len(tiers)), tiers)
         axis.set_xlim(-0.4, len(tiers) - 0.6)
-    _legend(figure, solved)
+    legend_below(figure, [solved])
     return save_figure(figure, path)
 
 
 def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """Rogues caught against steps to resolution, and against false flags."""
-    figure, (caught, wolf) = _canvas(2)
+    figure, (caught, wolf) = canvas(2)
     for i, (policy, rows) in enumerate(_by_policy(summary).items()):
-        style = _style(i)
+        style = style_of(i)
         label: str | None = policy
         for row in rows:
             if row["rogue_caught"] is None:
@@ -167,7 +180,7 @@ def rogue_vs_mttr(summary: Sequence[Mapping[str, Any]], path: Path) -> Path:
         axis.set_ylim(-5, 108)
         axis.set_title("rogues caught, %", loc="left")
     if caught.get_legend_handles_labels()[0]:
-        for handle in _legend(figure, caught, "stronger colour: harder tier").legend_handles:
+        for handle in legend_below(figure, [caught], "stronger colour: harder tier").legend_handles:
             if handle is not None:
                 handle.set_alpha(1)
     else:
@@ -187,7 +200,7 @@ def roc_figure(curves: Curves, path: Path) -> Path:
             markersize=5,
             # Few markers, at different places for each policy, so that curves stay visible.
             markevery=(0.03 + 0.04 * (i % 4), 0.16),
-            **_style(i),
+            **style_of(i),
         )
     axis.set_title("rogue episodes suspected on turn 1", loc="left")
     axis.set_xlabel("benign episodes suspected on turn 1")
@@ -201,7 +214,7 @@ def calibration_figure(curves: Curves, path: Path) -> Path:
     for i, (policy, (probabilities, outcomes)) in enumerate(curves.items()):
         bins = calibration_bins(probabilities, outcomes)
         x, y, counts = np.array(bins).reshape(-1, 3).T
-        style = _style(i)
+        style = style_of(i)
         label = f"{policy}  {_shown(expected_calibration_error(probabilities, outcomes))}"
         axis.plot(x, y, label=label, linewidth=1.6, markersize=4, **style)
         # Most judgements are near zero. Without the halo, a bin of three looks like one of 300.
@@ -225,12 +238,12 @@ def _legend_below_square(figure: Figure, axis: Axes, title: str) -> None:
 
 
 def _unit_square(diagonal: str) -> tuple[Figure, Axes]:
-    figure, (axis,) = _canvas(1)
+    figure, (axis,) = canvas(1)
     figure.set_size_inches(5.0, 5.0)
     axis.set_aspect("equal")
     # The curve of a perfect monitor is at the edge, so the frame must not hide it.
     axis.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), xticks=_TICKS, yticks=_TICKS)
-    axis.plot([0, 1], [0, 1], color=_GREY, linewidth=0.9, linestyle=(0, (4, 3)), label=diagonal)
+    axis.plot([0, 1], [0, 1], color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), label=diagonal)
     return figure, axis
 
 

@@ -1,12 +1,13 @@
 """The model that TRL trains, as a policy between updates.
 
-Replies are unconstrained, as in training: an unreadable reply is a miscommunication. They are
-greedy, so validation draws no random numbers and does not change the run.
+Replies are as in training: from a menu the likeliest label that it offers, in JSON whatever the
+model writes, and what nobody can read is a miscommunication. They are greedy, so validation draws
+no random numbers and does not change the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
@@ -20,7 +21,8 @@ from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.forward import passes
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.training.recipe import Recipe
-from chaosops.training.single_turns import Prompt
+from chaosops.training.single_turns import Prompt, labels_of
+from chaosops.training.trl_menu import Labels, Menus, label_logs
 
 START = "ref"  # TRL's name for the adapter at the start of a run
 _PASS_TOKENS = 100_000  # generation keeps no activations
@@ -37,6 +39,9 @@ class LivePolicy:
         self._format = load_format(recipe.reply_format)
         self._trainer = trainer
         self._tokenizer = trainer.processing_class
+        self._recipe = recipe
+        self._labels = Labels(trainer.processing_class)
+        self._constrained = recipe.reply_format == "menu"
 
     def status(self) -> Mapping[str, Any]:
         return {
@@ -44,23 +49,46 @@ class LivePolicy:
             "policy": self.name,
             "sees_truth": False,
             "format": self._format.name,
-            "constrained": False,
+            "constrained": self._constrained,
         }
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         chats = [self._format.messages(request.view) for request in requests]
+        if self._constrained:
+            replies = self._chosen(chats, [self._format.replies(r.view) for r in requests])
+        else:
+            replies = self._replies(chats)
         decisions = []
-        for request, chat, (prompt, written) in zip(
-            requests, chats, self._replies(chats), strict=True
-        ):
+        for request, chat, (prompt, written) in zip(requests, chats, replies, strict=True):
             reply = self._tokenizer.decode(written, skip_special_tokens=True)
             action = self._format.read(request.view, reply)
             exchange = Exchange(chat, reply, len(prompt), len(written))
             decisions.append(Decision(action, exchange=exchange))
         return decisions
 
+    def choose(self, chats: Sequence[Chat], offered: Sequence[Iterable[str]]) -> list[str]:
+        """The likeliest label offered for each chat."""
+        return [self._tokenizer.decode(written) for _, written in self._chosen(chats, offered)]
+
+    def _chosen(
+        self, chats: Sequence[Chat], offered: Sequence[Iterable[str]]
+    ) -> list[tuple[list[int], list[int]]]:
+        """For each chat its tokens, and the likeliest label offered."""
+        menus = self._menus(chats, offered)
+        with self._opened() as model:
+            columns = label_logs(model, menus, _PASS_TOKENS).argmax(1).tolist()
+        written = [[menus.tokens[column]] for column in columns]
+        return [(list(p), reply) for p, reply in zip(menus.prompts, written, strict=True)]
+
+    def _menus(self, chats: Sequence[Chat], offered: Sequence[Iterable[str]]) -> Menus:
+        tokens = [list(self._labels.tokens(labels).values()) for labels in offered]
+        return Menus(encode(self._tokenizer, chats), tokens)
+
     def nats_from_start(self, prompts: Sequence[Prompt]) -> float:
-        """Mean KL of a whole reply, summed over the tokens of today's greedy reply."""
+        """Mean KL of a reply: of the labels that a menu offers, or of JSON, summed over the tokens
+        of today's greedy reply."""
+        if self._constrained:
+            return self._menu_nats(prompts)
         written = self._replies([prompt.chat for prompt in prompts])
         total = 0.0
         with self._opened() as model:
@@ -71,6 +99,16 @@ class LivePolicy:
                     first = _log_probabilities(model, prompt, reply)
                 total += float((now.exp() * (now - first)).sum())
         return total / len(written)
+
+    def _menu_nats(self, prompts: Sequence[Prompt]) -> float:
+        offered = [labels_of(self._recipe, prompt.key) for prompt in prompts]
+        menus = self._menus([prompt.chat for prompt in prompts], offered)
+        with self._opened() as model:
+            now = label_logs(model, menus, _PASS_TOKENS)
+            with use_adapter(model, START if START in model.peft_config else None):
+                first = label_logs(model, menus, _PASS_TOKENS)
+        change = (now - first).masked_fill(now.isinf(), 0.0)
+        return float((now.exp() * change).sum(1).mean())
 
     def _replies(self, chats: Sequence[Chat]) -> list[tuple[list[int], list[int]]]:
         """For each chat its tokens, and those of the greedy reply without the end token."""

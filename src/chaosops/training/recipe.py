@@ -100,6 +100,27 @@ class Recipe:
     max_reply_tokens: int = number(64, 1, 100_000, only="trl")
     sampling_temperature: float = above(1.0, 0, 100, only="trl")
     checkpoint_activations: bool = switch(only="trl")  # less memory, a third more time
+    # Leave out turns whose legal replies all have the same reward.
+    skip_equal: bool = switch(only="trl")
+    # Remedies for groups whose replies are all the same; off by default (see trl_grpo.py).
+    # So many replies of each group are best legal ones.
+    virtual_best: int = number(0, 0, 4096, only="trl")
+    # The push of a reply that was not drawn is shaped by p / (p + virtual_gamma); 0: not shaped.
+    virtual_gamma: float = number(0.0, 0, 1e6, only="trl")
+    # This share of replies is drawn from all legal ones, falling to 0 at update floor_steps.
+    floor: float = number(0.0, 0, 0.9, only="trl")
+    floor_steps: int = number(100, 1, _MOST_STEPS, only="trl")
+    # The share of groups that count: those whose rewards differ most.
+    keep_groups: float = above(1.0, 0, 1, only="trl")
+    reuse: int = number(1, 1, 100, only="trl")  # updates from the same replies
+    # The ratio of probabilities is clipped at 1 + clip_high above, and at 0.8 below.
+    clip_high: float = number(0.2, 0, 1e6, only="trl")
+    # Instead of clipping, weight bad replies by a ratio of at most this, good ones by none; 0: off.
+    bound_bad: float = number(0.0, 0, 1e6, only="trl")
+    # Below this entropy the coefficient rises by entropy_step an update, above it falls; 0: fixed.
+    entropy_target: float = number(0.0, 0, 1_000, only="trl")
+    entropy_step: float = above(0.005, 0, 1e6, only="trl")
+    idle_reward: float = number(0.0, -1e6, 1e6, only="trl")  # added to the reward of noop
     track: str = ""  # a trackio project to report to
 
     def __post_init__(self) -> None:
@@ -142,6 +163,7 @@ class Recipe:
             )
         if self.patience and not self.validate_every:
             raise BadInput("patience needs validation: set validate_every")
+        require_partners(self)
         for field in self.unused:
             if getattr(self, field.name) != field.default:
                 raise BadInput(
@@ -158,6 +180,30 @@ class Recipe:
     def to_toml(self) -> str:
         lines = (f"{name} = {_toml_value(value)}\n" for name, value in asdict(self).items())
         return "".join(lines)
+
+
+def require_partners(recipe: Recipe) -> None:
+    """Refuse a remedy that has no effect without another."""
+    drifts = recipe.reuse > 1 or recipe.floor > 0
+    if not drifts and (recipe.bound_bad >= 1 or recipe.clip_high != 0.2):
+        raise BadInput(
+            "the ratio of probabilities, which clip_high and bound_bad limit, is 1 for replies "
+            "that are used once: set reuse = 2, or a floor, or a lower bound_bad"
+        )
+    if recipe.virtual_best >= recipe.group_size:
+        raise BadInput(
+            f"virtual_best = {recipe.virtual_best} leaves no reply of the model's own in a group "
+            f"of {recipe.group_size}: lower it, or raise group_size"
+        )
+    if recipe.bound_bad and recipe.clip_high != 0.2:
+        raise BadInput("bound_bad replaces clipping: leave clip_high out")
+    if recipe.virtual_gamma and not (recipe.virtual_best or recipe.floor):
+        raise BadInput("virtual_gamma needs virtual_best, or a floor")
+    if recipe.checkpoint_every % recipe.reuse:
+        raise BadInput(
+            f"checkpoint_every = {recipe.checkpoint_every} would save between two updates from "
+            f"the same replies: choose a multiple of reuse = {recipe.reuse}"
+        )
 
 
 def _toml_value(value: str | float | bool) -> str:

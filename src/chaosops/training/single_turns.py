@@ -6,19 +6,20 @@ set of turns does not hold the truth.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import accumulate, count, groupby
 from typing import NamedTuple
 
-from chaosops.core.actions import Action
+from chaosops.core.actions import Action, Noop
 from chaosops.core.decision import Chat
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
-from chaosops.training.credited_turns import act, play_on, turn_envs
+from chaosops.training.continuation import Continuation
+from chaosops.training.credited_turns import act, counterfactual_returns, play_on, turn_envs
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares
 from chaosops.training.seeds import PROBE_EPISODES
 
@@ -34,13 +35,6 @@ class TurnKey(NamedTuple):
     progress: float
 
 
-class Prompt(NamedTuple):
-    key: TurnKey
-    chat: Chat
-    role: Role
-    tier: Tier
-
-
 class Judged(NamedTuple):
     """The action read from a reply, and its reward by rubric."""
 
@@ -49,9 +43,42 @@ class Judged(NamedTuple):
     role: Role
 
 
+class Prompt(NamedTuple):
+    key: TurnKey
+    chat: Chat
+    role: Role
+    tier: Tier
+    replies: Mapping[str, Judged] = {}  # every legal reply, if judged ahead of time
+
+
+class Judge:
+    """Judges the replies of a run. What was judged ahead of time is looked up."""
+
+    def __init__(self, recipe: Recipe, prompts: Iterable[Prompt] = ()) -> None:
+        self._recipe = recipe
+        self._ahead = {prompt.key: prompt.replies for prompt in prompts if prompt.replies}
+        # Every reward function asks for every reply, and replies of a group are often equal.
+        self._found = lru_cache(maxsize=16_384)(self._judged)
+
+    def __call__(self, key: TurnKey, reply: str) -> Judged:
+        return self._found(key, reply)
+
+    def _judged(self, key: TurnKey, reply: str) -> Judged:
+        return self._ahead.get(key, {}).get(reply) or judge(self._recipe, key, reply)
+
+    def rewards(self, key: TurnKey) -> Mapping[str, float]:
+        """Every legal reply, word for word, and its reward."""
+        if not (ahead := self._ahead.get(key)):
+            return legal_replies(self._recipe, key)
+        return {
+            reply: sum(judged.rubrics.values()) + idle_reward(self._recipe, judged.action)
+            for reply, judged in ahead.items()
+        }
+
+
 def prompts_of(recipe: Recipe) -> list[Prompt]:
     """Every prompt of a run, in the order in which they are answered."""
-    wanted = recipe.steps * recipe.prompts_per_step
+    wanted = -(-recipe.steps // recipe.reuse) * recipe.prompts_per_step
     found: list[Prompt] = []
     for episode in count():
         if len(found) >= wanted or (recipe.episodes and episode == recipe.episodes):
@@ -94,6 +121,36 @@ def judge(recipe: Recipe, key: TurnKey, reply: str) -> Judged:
     return Judged(action, _rewards(recipe, key, action), env.role)
 
 
+def labels_of(recipe: Recipe, key: TurnKey) -> list[str]:
+    """The labels on the menu of a turn."""
+    env = _envs(recipe, key.episode, key.progress)[key.turn]
+    return list(load_format("menu").replies(env.view))
+
+
+def judged_ahead(recipe: Recipe, prompt: Prompt) -> Prompt:
+    """The prompt with all its legal replies judged. It can be computed in another process."""
+    legal = legal_replies(recipe, prompt.key)
+    return prompt._replace(replies={reply: judge(recipe, prompt.key, reply) for reply in legal})
+
+
+@lru_cache(maxsize=1024)
+def legal_replies(recipe: Recipe, key: TurnKey) -> Mapping[str, float]:
+    """Every legal reply, word for word, and its reward."""
+    env = _envs(recipe, key.episode, key.progress)[key.turn]
+    replies = load_format(recipe.reply_format).replies(env.view)
+    returns = _returns(recipe, env)
+    return {reply: returns[reply] + idle_reward(recipe, replies[reply]) for reply in replies}
+
+
+def _returns(recipe: Recipe, env: Env) -> Mapping[str, float]:
+    rest = Continuation() if recipe.continuation == "oracle" else None
+    return counterfactual_returns(env, load_format(recipe.reply_format).replies(env.view), rest)
+
+
+def idle_reward(recipe: Recipe, action: Action) -> float:
+    return recipe.idle_reward if isinstance(action, Noop) else 0.0
+
+
 def _chosen(recipe: Recipe, episode: int, progress: float) -> list[Prompt]:
     dice = Dice(key_of("single turns", recipe.seed, episode))
     shares = read_role_shares(recipe.role_shares)
@@ -107,6 +164,7 @@ def _chosen(recipe: Recipe, episode: int, progress: float) -> list[Prompt]:
         )
         for turn, env in enumerate(_envs(recipe, episode, progress))
         if dice.unit() < shares[env.role]
+        and not (recipe.skip_equal and len(set(_returns(recipe, env).values())) == 1)
     ]
 
 

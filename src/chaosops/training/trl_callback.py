@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers import TrainerCallback
 
 from chaosops.core.errors import BadInput
@@ -21,7 +22,8 @@ from chaosops.training.run_folder import METRICS
 from chaosops.training.single_turns import Prompt, probes_of
 from chaosops.training.supervision import Supervisor, check_step
 from chaosops.training.tracking import Tell
-from chaosops.training.trl_rewards import READABLE, ROLE, RUBRICS
+from chaosops.training.trl_grpo import PROMPT_TOKENS
+from chaosops.training.trl_rewards import NOOP, OWN, READABLE, ROLE, RUBRICS
 
 _PROBES = 16
 
@@ -48,7 +50,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
     policy: LivePolicy | None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self._started, self._tokens = time.monotonic(), state.num_input_tokens_seen
+        self._started, self._tokens = time.monotonic(), 0.0
+        self._drawn: dict[str, Any] = {}
         if self.policy:
             self._supervisor = TrlSupervisor(self.recipe, self.policy, self.folder)
 
@@ -56,7 +59,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         self, args: Any, state: Any, control: Any, *, model: Any, **_: Any
     ) -> None:
         grads = [param.grad for param in model.parameters() if param.grad is not None]
-        if not all(bool(grad.isfinite().all()) for grad in grads):
+        # One look at the result: a GPU is waited for once.
+        if not all(torch.stack([grad.isfinite().all() for grad in grads]).tolist()):
             raise BadInput(
                 "the gradient is not finite: lower learning_rate; the last checkpoint is kept"
             )
@@ -70,10 +74,14 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
         if not math.isfinite(logs["loss"]):
             raise BadInput("the loss is not finite: lower learning_rate")
         done = step / state.max_steps
-        row = self._row(step, logs)
+        if "reward" in logs:
+            self._drawn = dict(logs)
+        # An update that uses replies again has no rewards of its own.
+        row = self._row(step, {**self._drawn, **logs})
         self._write(row)
         spent = time.monotonic() - self._started
-        speed = (state.num_input_tokens_seen - self._tokens) / spent
+        self._tokens += row["prompt_tokens"]
+        speed = self._tokens / spent
         warnings = check_step(self.recipe, row)
         self.tell({**row, "done": done, "tokens_per_s": speed, "warnings": warnings})
         if self.policy and (step % self.recipe.validate_every == 0 or done == 1.0):
@@ -84,26 +92,32 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]
 
     def _row(self, step: int, logs: Mapping[str, Any]) -> dict[str, Any]:
         size = self.recipe.prompts_per_step
-        tiers = Counter(prompt.tier.value for prompt in self.prompts[(step - 1) * size :][:size])
+        drawn = (step - 1) // self.recipe.reuse * size
+        tiers = Counter(prompt.tier.value for prompt in self.prompts[drawn:][:size])
         roles = {role.value: logs[f"rewards/{ROLE.format(role)}/mean"] for role in Role}
+        readable = logs[f"rewards/{READABLE}/mean"]  # None if no reply was the model's own
         row = {
             "step": step,
             "loss": logs["loss"],
             "reward": logs["reward"],
             "rubrics": {name: logs[f"rewards/{name}/mean"] for name in RUBRICS},
+            # Of the replies that the model drew itself.
+            "own_reward": logs[f"rewards/{OWN}/mean"],
+            "noop": logs[f"rewards/{NOOP}/mean"],
             "reply_reward": {role: mean for role, mean in roles.items() if mean is not None},
             # The share of prompts whose replies had different rewards.
             "spread": 1.0 - logs["frac_reward_zero_std"],
-            "unreadable": 1.0 - logs[f"rewards/{READABLE}/mean"],
+            "unreadable": None if readable is None else 1.0 - readable,
             "cut_off": logs["completions/clipped_ratio"],
             "reply_tokens": logs["completions/mean_length"],
             "entropy": logs["entropy"],
             "gradient": logs["grad_norm"],
             "learning_rate": logs["learning_rate"],
             "states": size,
+            "prompt_tokens": logs[PROMPT_TOKENS],
             "tiers": dict(sorted(tiers.items())),
         }
-        return row | ({"kl": logs["kl"]} if "kl" in logs else {})
+        return row | {name: logs[name] for name in ("kl", "entropy_coef") if name in logs}
 
     def _write(self, row: Mapping[str, Any]) -> None:
         with (self.folder / METRICS).open("a", encoding="utf-8") as file:

@@ -12,9 +12,10 @@ from datasets.table import InMemoryTable
 from peft import LoraConfig, PeftModel
 from transformers import PrinterCallback
 from transformers.utils import cached_file
-from trl import GRPOConfig, GRPOTrainer
+from trl import GRPOConfig
 
 from chaosops.core.errors import BadInput
+from chaosops.policies.llm.forward import speed_up
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
 from chaosops.training.encoder import rows_a_pass
@@ -23,17 +24,10 @@ from chaosops.training.live_model import START, encode
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import note_packs
-from chaosops.training.single_turns import Prompt
+from chaosops.training.single_turns import Judge, Prompt
+from chaosops.training.trl_grpo import CLIP_LOW, Trainer
+from chaosops.training.trl_menu import multiply_once
 from chaosops.training.trl_rewards import rewards_of
-
-
-class Trainer(GRPOTrainer):  # type: ignore[misc]
-    def _load_from_checkpoint(self, checkpoint: str, model: Any = None) -> None:
-        super()._load_from_checkpoint(checkpoint, model)
-        if START in self.model.peft_config:
-            # With a second adapter, the trained one is not restored.
-            self.model.load_adapter(checkpoint, "default", is_trainable=True)
-            self.model.set_adapter("default")
 
 
 def build_trainer(
@@ -46,9 +40,12 @@ def build_trainer(
         target_modules=_projections(model),
         task_type="CAUSAL_LM",
     )
+    judge = Judge(recipe, prompts)
     trainer = Trainer(
+        recipe,
+        judge,
         model=model,
-        reward_funcs=rewards_of(recipe),
+        reward_funcs=rewards_of(recipe, judge),
         args=_arguments(recipe, folder, prompts, tokenizer, group),
         train_dataset=_dataset(recipe, prompts),
         processing_class=tokenizer,
@@ -61,6 +58,10 @@ def build_trainer(
             "set validate_every = 0, or turn DeepSpeed and FSDP off"
         )
     _keep_off_the_hub(trainer, base)
+    if trainer.menu:
+        multiply_once(trainer.model)
+        if torch.cuda.is_available():
+            speed_up(torch, trainer.model, compiles=False)
     return trainer
 
 
@@ -132,7 +133,7 @@ def _arguments(
         output_dir=str(folder),
         run_name=recipe.name,
         seed=recipe.seed,
-        max_steps=len(prompts) // recipe.prompts_per_step,
+        max_steps=min(recipe.steps, len(prompts) // recipe.prompts_per_step * recipe.reuse),
         learning_rate=recipe.learning_rate,
         lr_scheduler_type="linear",
         warmup_steps=recipe.warmup_steps,
@@ -143,14 +144,21 @@ def _arguments(
         max_completion_length=recipe.max_reply_tokens,
         temperature=recipe.sampling_temperature,
         beta=recipe.kl,
+        num_iterations=recipe.reuse,
+        epsilon=CLIP_LOW,
+        epsilon_high=recipe.clip_high,
         entropy_coef=recipe.entropy,
+        use_adaptive_entropy=recipe.entropy_target > 0,
+        entropy_target=recipe.entropy_target,
+        entropy_coef_delta=recipe.entropy_step,
         reward_weights=[reward.weight for reward in rewards_of(recipe)],
         shuffle_dataset=False,  # the order is the curriculum
         remove_unused_columns=False,
         ddp_find_unused_parameters=False,
         dataloader_pin_memory=False,
         use_cpu=not gpu,
-        bf16=gpu,
+        # Menus are computed like method menu does: a base in bf16, adapters in float32.
+        bf16=gpu and recipe.reply_format != "menu",
         save_steps=recipe.checkpoint_every,
         save_total_limit=2,  # a kill may damage the newest
         logging_steps=1,
@@ -173,6 +181,8 @@ def _rows_and_passes(
             f"shared by {group.size} processes: choose another prompts_per_step or group_size"
         )
     mine = replies // group.size
+    if recipe.reply_format == "menu":
+        return mine, 1  # each prompt is computed once, in as many passes as it takes
     longest = max(map(len, encode(tokenizer, [prompt.chat for prompt in prompts])))
     rows = rows_a_pass(mine, longest + recipe.max_reply_tokens, recipe.batch_tokens)
     return rows, mine // rows

@@ -28,6 +28,9 @@ COMMANDS = {
         "check": "check every failure's contract and the reward's integrity",
         "conformance": "replay recorded episodes and compare them step by step",
         "bench": "measure the speed of the world, or of a model",
+        "draw roc": "draw the ROC of each split, with rare false alarms in view",
+        "draw evasions": "draw rogues caught and innocents flagged by evasion",
+        "draw reading": "draw validation on known and on reserved words over training",
         "arena show": "draw a generated company and its incident",
         "arena leaks": "test how well words and counts alone reveal a rogue (takes minutes)",
         "arena investigate": "test whether unlimited evidence reveals the rogue (it must)",
@@ -52,6 +55,7 @@ COMMANDS = {
 }
 PARENTS = {
     "arena": "examine the arena pack",
+    "draw": "draw several evaluations or runs in one picture",
     "jobs": "train on Hugging Face Jobs",
     "submission": "let somebody play a private split",
 }

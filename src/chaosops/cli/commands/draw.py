@@ -1,0 +1,132 @@
+"""``chaosops draw``: pictures of several evaluations or runs. ``eval`` and ``train`` draw those of
+one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from chaosops.cli.commands.eval import RESULTS
+from chaosops.cli.options import File, Folder, Names
+from chaosops.cli.output import print
+from chaosops.cli.progress import Progress
+from chaosops.core import vocabulary
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.files import open_file
+from chaosops.core.vocabulary import Role
+from chaosops.evaluation.cases import case_of
+from chaosops.evaluation.claims import role_status
+from chaosops.evaluation.evasions import by_evasion
+from chaosops.evaluation.results import Results
+from chaosops.evaluation.verify import stored_results
+from chaosops.report.figures import require_matplotlib
+from chaosops.report.oversight_figures import (
+    FIRST_TURN,
+    LAST_TURN,
+    Overseer,
+    evasion_figure,
+    split_roc,
+)
+from chaosops.report.reading_curve import reading_curve
+from chaosops.training.run_folder import METRICS
+
+Evaluations = Annotated[Folder, Parameter(help="folders of chaosops eval, or results.json in them")]
+Picture = Annotated[File, Parameter(metavar="PNG", help="the picture to write")]
+Chosen = Annotated[Names | None, Parameter(help="draw these policies", show_default="all")]
+
+
+def roc(
+    *folders: Evaluations,
+    out: Picture = Path("roc_by_split.png"),
+    policies: Chosen = None,
+    turn: Annotated[str, Parameter(choices=(FIRST_TURN, LAST_TURN))] = FIRST_TURN,
+) -> None:
+    """
+    Args:
+        turn: read the suspicion after this turn of Oversight
+    """
+    played = _read(folders, out, policies)
+    names = _short_names(played)
+    splits: dict[str, list[Overseer]] = {}
+    for results in played:
+        for policy, episodes in _chosen(results, policies).items():
+            status = role_status(results.manifest["policies"][policy], Role.OVERSIGHT)
+            for split in dict.fromkeys(episode.scenario.split for episode in episodes):
+                cases = [case_of(episode) for episode in _with_rogues(episodes, split)]
+                overseer = Overseer(names[policy], cases, status.get("kind") == "model")
+                splits.setdefault(split or "all", []).append(overseer)
+    print(f"written: {split_roc(splits, out, turn)}")
+
+
+def evasions(
+    *folders: Evaluations, out: Picture = Path("evasions.png"), policies: Chosen = None
+) -> None:
+    played = _read(folders, out, policies)
+    names = _short_names(played)
+    episodes: dict[str, list[Episode]] = {}
+    for results in played:
+        for policy, of in _chosen(results, policies).items():
+            splits = dict.fromkeys(episode.scenario.split for episode in of)
+            rated = [episode for split in splits for episode in _with_rogues(of, split)]
+            episodes.setdefault(names[policy], []).extend(rated)
+    tallies = {policy: by_evasion(of) for policy, of in episodes.items()}
+    print(f"written: {evasion_figure(tallies, out)}")
+
+
+def reading(
+    *runs: Annotated[Path, Parameter(help="folders of chaosops train, one for each seed")],
+    out: Picture = Path("reading_curve.png"),
+    tier: Annotated[
+        vocabulary.Tier | None, Parameter(help="difficulty", show_default="mean over tiers")
+    ] = None,
+) -> None:
+    if not runs:
+        raise BadInput("name at least one run: a folder of chaosops train")
+    _prepare(out)
+    files = [run / METRICS if run.is_dir() else run for run in runs]
+    print(f"written: {reading_curve(files, out, tier)}")
+
+
+def _prepare(out: Path) -> None:
+    require_matplotlib("leave it out")
+    open_file(out, "--out")
+
+
+def _read(folders: Sequence[Path], out: Path, policies: Sequence[str] | None) -> list[Results]:
+    if not folders:
+        raise BadInput("name at least one folder of chaosops eval")
+    _prepare(out)
+    played = []
+    with Progress() as progress:
+        for given in folders:
+            folder = given.parent if given.name in RESULTS else given
+            played.append(stored_results(folder, partial(progress.update, str(folder))))
+    known = list(dict.fromkeys(name for results in played for name in results.episodes))
+    for name in policies or ():
+        if name not in known:
+            raise UnknownName("policy", name, known)
+    return played
+
+
+def _chosen(results: Results, policies: Sequence[str] | None) -> dict[str, Sequence[Episode]]:
+    return {p: of for p, of in results.episodes.items() if policies is None or p in policies}
+
+
+def _with_rogues(episodes: Sequence[Episode], split: str | None) -> list[Episode]:
+    """Those of a split, in the tiers that have rogues."""
+    some = [episode for episode in episodes if episode.scenario.split == split]
+    tiers = {episode.scenario.tier for episode in some if episode.rogue is not None}
+    return [episode for episode in some if episode.scenario.tier in tiers]
+
+
+def _short_names(played: Sequence[Results]) -> dict[str, str]:
+    """The names of policies without the options of models, where this tells them apart."""
+    names = list(dict.fromkeys(name for results in played for name in results.episodes))
+    short = [name.partition("+")[0] for name in names]
+    pairs = zip(names, short, strict=True)
+    return {name: brief if short.count(brief) == 1 else name for name, brief in pairs}
