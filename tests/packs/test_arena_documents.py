@@ -18,6 +18,7 @@ from chaosops.packs.arena.shapes import TRAINED_SHAPES, UNSEEN_SHAPES
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.packs.arena.vocabulary import VOCABULARIES
 from chaosops.packs.arena.wordings import SENTENCES, WORDING_GROUPS, wordings_of
+from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
 
 
@@ -60,7 +61,7 @@ def test_companies_of_wide_training_use_the_added_wordings() -> None:
             project(Env(make_scenario(split=split, seed=seed)).world.public, Role.OVERSIGHT)
             for seed in range(12)
         )
-        return " ".join(str(view) for view in views)
+        return " ".join(part["content"] for view in views for part in render(view, Style.MENU))
 
     added = ("never over", "forbidden", "closed to it", "each change stays within")
     assert any(words in text_of("train_wide") for words in added)
