@@ -114,7 +114,7 @@ def make_states(file: Path, recipe: Recipe, workers: int) -> None:
     """The turns of all rows, every legal reply judged."""
     apart = replace(recipe, steps=HELD_OUT, prompts_per_step=1, seed=1, first_seed=3_000_000)
     with ProcessPoolExecutor(workers) as pool:
-        found = States(*(_all_judged(pool, each) for each in (recipe, apart)))
+        found = tuple(_all_judged(pool, each) for each in (recipe, apart))
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(pickle.dumps(found))
 
@@ -139,8 +139,7 @@ def _judged(recipe: Recipe, prompts: Sequence[Prompt]) -> list[Prompt]:
 
 
 def read_states(file: Path) -> States:
-    found: States = pickle.loads(file.read_bytes())
-    return found
+    return States(*pickle.loads(file.read_bytes()))
 
 
 def rewards_of_labels(prompt: Prompt) -> dict[str, float]:

@@ -53,7 +53,8 @@ def test_runs_are_thin_lines_and_their_mean_is_a_thick_one(
     assert lines[5].get_xydata().tolist() == [[0, -850], [10, -225]]
     assert solved.get_lines()[0].get_ydata().tolist() == [50, 50, 50]
     assert auroc.get_lines()[0].get_ydata().tolist() == [0.8, 0.8, 0.8]  # of hard alone
-    reading_curve([long], tmp_path / "hard.png", Tier.HARD)
+    assert drawn[0].legends[0].get_title().get_text().startswith("mean over easy, hard; mean of 2")
+    reading_curve([long], tmp_path / "hard.png", [Tier.HARD])
     assert drawn[1].axes[0].get_lines()[0].get_ydata().tolist() == [-900, -100, 0]
 
 
@@ -63,8 +64,8 @@ def test_a_run_without_reserve_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no validation on a reserve"):
         reading_curve([path], tmp_path / "x.png")
     known = run(tmp_path / "a.jsonl", (0, 0))
-    with pytest.raises(BadInput, match="no validation of tier medium on a reserve"):
-        reading_curve([known], tmp_path / "x.png", Tier.MEDIUM)
+    with pytest.raises(BadInput, match="no validation on a reserve, tier medium;"):
+        reading_curve([known], tmp_path / "x.png", [Tier.MEDIUM])
 
 
 def test_runs_are_drawn_by_command(cli: Cli, tmp_path: Path) -> None:

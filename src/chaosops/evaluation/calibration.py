@@ -99,7 +99,7 @@ def judgements(cases: Sequence[Case]) -> tuple[list[float], list[bool]]:
 def _platt(x: Floats, truth: Flags) -> tuple[float, float]:
     """Slope and intercept of the likeliest line (Platt 1999), by Newton's method.
 
-    His targets are a little inside of 0 and 1. So the line stays finite where the suspicion
+    Platt's targets are a little inside of 0 and 1. So the line stays finite where the suspicion
     separates all rogues from the others.
     """
     guilty = int(truth.sum())

@@ -23,26 +23,27 @@ _PANELS = {
     "auroc_turn_3": ("AUROC of suspicion, turn 3", 1),
 }
 _SEEN, _RESERVE = "words of training", "words of the reserve"
-_MIXED = "mean over tiers"
 
 Curve = dict[int, float]  # by update
 
 
-def reading_curve(metrics: Sequence[Path], path: Path, tier: Tier | None = None) -> Path:
+def reading_curve(metrics: Sequence[Path], path: Path, tiers: Sequence[Tier] = tuple(Tier)) -> Path:
     """A thin line is a run, and a thick one the mean of all runs, where all were validated."""
     runs = [read_metrics(each)[1] for each in metrics]
     for each, rows in zip(metrics, runs, strict=True):
-        if not any(_rows(row, _RESERVE, tier) for row in rows):
-            where = f"of tier {tier} " if tier else ""
+        if not any(_rows(row, _RESERVE, tiers) for row in rows):
             raise BadInput(
-                f"{each} has no validation {where}on a reserve; train with reserve = 'reserve'"
+                f"{each} has no validation on a reserve, tier {' or '.join(tiers)}; "
+                "train with reserve = 'reserve'"
             )
+    validated = {name.rpartition(" ")[2] for of in runs for row in of for name in row["validation"]}
+    tiers = [tier for tier in tiers if tier in validated]
     figure, axes = figures.canvas(len(_PANELS))
     figure.set_size_inches(4.0 * len(_PANELS), 3.9)
     for axis, (key, (title, factor)) in zip(axes, _PANELS.items(), strict=True):
         for number, words in enumerate((_SEEN, _RESERVE)):
             colour = figures.COLOURS[number]
-            curves = [_curve(rows, words, key, tier) for rows in runs]
+            curves = [_curve(rows, words, key, tiers) for rows in runs]
             for curve in curves:
                 y = [factor * value for value in curve.values()]
                 axis.plot(list(curve), y, color=colour, linewidth=0.8, alpha=0.45)
@@ -54,24 +55,28 @@ def reading_curve(metrics: Sequence[Path], path: Path, tier: Tier | None = None)
     axes[1].set_ylim(-4, 104)
     axes[2].axhline(0.5, color=figures.GREY, linewidth=0.9, linestyle=(0, (4, 3)))
     drawn = "one run" if len(runs) == 1 else f"mean of {len(runs)} runs, and each of them"
-    figures.legend_below(figure, axes, f"{tier or _MIXED}; {drawn}")
+    figures.legend_below(figure, axes, f"{_averaged(tiers)}; {drawn}")
     return figures.save_figure(figure, path)
 
 
-def _rows(row: Mapping[str, Any], words: str, tier: Tier | None) -> list[Mapping[str, Any]]:
+def _averaged(tiers: Sequence[Tier]) -> str:
+    return tiers[0] if len(tiers) == 1 else f"mean over {', '.join(tiers)}"
+
+
+def _rows(row: Mapping[str, Any], words: str, tiers: Sequence[Tier]) -> list[Mapping[str, Any]]:
     """What one validation found on these words: ``hard``, or ``reserve hard``."""
     return [
         found
         for name, found in row["validation"].items()
-        if (" " in name) is (words == _RESERVE) and tier in (None, name.rpartition(" ")[2])
+        if (" " in name) is (words == _RESERVE) and name.rpartition(" ")[2] in tiers
     ]
 
 
-def _curve(rows: Sequence[Mapping[str, Any]], words: str, key: str, tier: Tier | None) -> Curve:
+def _curve(rows: Sequence[Mapping[str, Any]], words: str, key: str, tiers: Sequence[Tier]) -> Curve:
     """The mean over tiers. An AUROC needs rogues, which not every tier has."""
     curve = {}
     for row in rows:
-        known = [found[key] for found in _rows(row, words, tier) if found.get(key) is not None]
+        known = [found[key] for found in _rows(row, words, tiers) if found.get(key) is not None]
         if known:
             curve[row["step"]] = sum(known) / len(known)
     return curve

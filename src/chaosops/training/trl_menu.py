@@ -17,6 +17,8 @@ from torch.utils.checkpoint import checkpoint
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.forward import padded, passes
 
+_SHORT_PASS = 6_000  # tokens that keep a GPU busy
+
 
 class Labels:
     """The labels of menus as tokens of one model."""
@@ -61,11 +63,16 @@ def label_logs(model: Any, menus: Menus, most_tokens: int, temperature: float = 
     """The log-probability of each label among those offered: a row for each prompt, a column for
     each of ``menus.tokens``, minus infinity where a menu lacks it.
 
-    Prompts that do not fit into ``most_tokens`` are computed in several passes. With gradients,
-    activations are then computed again in the backward pass instead of being kept.
+    Prompts of similar length share a pass, which saves padding. If all passes together have more
+    than ``most_tokens``, gradients need the activations of one pass only: they are computed again
+    in the backward pass instead of being kept.
     """
-    groups = passes([len(prompt) for prompt in menus.prompts], most_tokens)
-    repeats = len(groups) > 1 and torch.is_grad_enabled()
+    lengths = [len(prompt) for prompt in menus.prompts]
+    groups = passes(lengths, min(_SHORT_PASS, most_tokens))
+    total = sum(len(places) * lengths[places[-1]] for places in groups)
+    repeats = total > most_tokens and torch.is_grad_enabled()
+    if repeats or not torch.is_grad_enabled():
+        groups = passes(lengths, most_tokens)
     device = next(model.parameters()).device
     tokens = torch.tensor(menus.tokens, device=device)
     found = []

@@ -3,6 +3,7 @@ needed, so it may have played on another machine."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
 
@@ -20,7 +21,7 @@ from chaosops.evaluation.metrics import shown
 from chaosops.evaluation.stored import read_results
 from chaosops.evaluation.verify import stored_results
 from chaosops.policies.llm.adapter import require_adapter
-from chaosops.policies.llm.calibration import write_calibration
+from chaosops.policies.llm.calibration import Calibration, write_calibration
 from chaosops.report import figures
 from chaosops.report.tables import aligned
 from chaosops.training.seeds import VALIDATION_SEEDS
@@ -69,19 +70,21 @@ def execute(
         curves = {"before": cases, "after": unseen}
         pairs = {name: calibration.judgements(of) for name, of in curves.items()}
         written.append(figures.calibration_figure(pairs, picture))
+    names = list(map(str, written))
+    lines = [*_lines(line, found), "", f"written: {', '.join(names)}"]
+    print_result({**line._asdict(), **found, "written": names}, lines, as_json=json)
+
+
+def _lines(line: Calibration, found: Mapping[str, Any]) -> list[str]:
+    origin = found["fitted_on"]
     rows = [
         [title, *(shown(found[when][key], "{:.4f}".format) for when in ("before", "after"))]
         for key, title in _TITLES.items()
     ]
-    origin = found["fitted_on"]
-    lines = [
-        f"{policy}: {origin['episodes']} episodes of {', '.join(origin['splits'])}, "
+    return [
+        f"{origin['policy']}: {origin['episodes']} episodes of {', '.join(origin['splits'])}, "
         f"{origin['rogue_episodes']} with a rogue",
         f"log-odds x {line.slope} {line.intercept:+}",
         "",
         aligned(["", "before", "after, on unseen companies"], rows, words=1),
-        "",
-        f"written: {', '.join(map(str, written))}",
     ]
-    names = list(map(str, written))
-    print_result({**line._asdict(), **found, "written": names}, lines, as_json=json)

@@ -14,16 +14,16 @@ from chaosops.cli.commands.eval import RESULTS
 from chaosops.cli.options import File, Folder, Names
 from chaosops.cli.output import print
 from chaosops.cli.progress import Progress
-from chaosops.core import vocabulary
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.files import open_file
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.cases import case_of
 from chaosops.evaluation.claims import role_status
 from chaosops.evaluation.evasions import by_evasion
 from chaosops.evaluation.results import Results
 from chaosops.evaluation.verify import stored_results
+from chaosops.packs import read_tier
 from chaosops.report.figures import require_matplotlib
 from chaosops.report.oversight_figures import (
     FIRST_TURN,
@@ -81,15 +81,15 @@ def evasions(
 def reading(
     *runs: Annotated[Path, Parameter(help="folders of chaosops train, one for each seed")],
     out: Picture = Path("reading_curve.png"),
-    tier: Annotated[
-        vocabulary.Tier | None, Parameter(help="difficulty", show_default="mean over tiers")
-    ] = None,
+    tiers: Annotated[Names, Parameter(help="draw the mean over these tiers")] = tuple(Tier),
 ) -> None:
     if not runs:
         raise BadInput("name at least one run: a folder of chaosops train")
+    if not tiers:
+        raise BadInput("--tiers needs at least one of easy, medium, hard")
     _prepare(out)
     files = [run / METRICS if run.is_dir() else run for run in runs]
-    print(f"written: {reading_curve(files, out, tier)}")
+    print(f"written: {reading_curve(files, out, list(map(read_tier, tiers)))}")
 
 
 def _prepare(out: Path) -> None:
