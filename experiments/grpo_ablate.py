@@ -19,8 +19,10 @@ import argparse
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -204,7 +206,7 @@ def _trained(
 
     from chaosops.training.live_model import LivePolicy
     from chaosops.training.trl_callback import RunCallback
-    from chaosops.training.trl_trainer import build_trainer
+    from chaosops.training.trl_trainer import build_trainer, save_adapter
 
     class Clock(TrainerCallback):  # type: ignore[misc]
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -212,7 +214,9 @@ def _trained(
 
     group = ProcessGroup()
     enter_folder(recipe, folder, resume=False, holds_run=False, group=group)
-    trainer = build_trainer(recipe, model, folder / "checkpoints", known.trained, group)
+    # TRL saves a checkpoint at the end, which nobody needs.
+    checkpoints = Path(tempfile.mkdtemp())
+    trainer = build_trainer(recipe, model, checkpoints, known.trained, group)
     policy = LivePolicy(recipe, trainer)
 
     def tell(row: Mapping[str, Any]) -> None:
@@ -223,6 +227,9 @@ def _trained(
     trainer.add_callback(RunCallback(recipe, folder, tell, known.trained, None))
     trainer.add_callback(Clock())
     trainer.train()
+    shutil.rmtree(checkpoints, ignore_errors=True)
+    if recipe.name == "all":
+        save_adapter(recipe, trainer, folder / "adapter")
     return policy
 
 
