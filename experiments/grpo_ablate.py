@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ablation_table import table
-from no_arrow import install_if_missing
+from no_arrow import install
 
 from chaosops.core.actions import Noop
 from chaosops.core.episode import Episode
@@ -343,7 +343,7 @@ def main() -> None:
     for sub in (states, single, every):
         sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     args = parser.parse_args()
-    install_if_missing()
+    install()
     change = _changes(getattr(args, "set", []))
     if args.what == "list":
         print("\n".join([MATCH, *rows(), *other_rows()]))

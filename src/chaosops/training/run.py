@@ -16,6 +16,7 @@ from typing import Any
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
+from chaosops.core.vocabulary import Role
 from chaosops.policies.llm.pretrained import load_tokenizer
 from chaosops.training.batches import Position, Windows, batch_stream, progress_at
 from chaosops.training.best import BEST, Best
@@ -147,7 +148,9 @@ def _learn(
     draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
     marked = [(row, mark.place) for row, turn in enumerate(batch) for mark in turn.marks]
     logits, answers = learner.read(prompts, width, marked)
-    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
+    others = [turn.role is not Role.OVERSIGHT for turn in batch]
+    held = torch.tensor(others, device=learner.device) if recipe.objective == "weigh" else None
+    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw, held=held)
     asked: Any = reading_loss(torch, answers, batch) if answers else 0.0
     rate = _learning_rate(recipe, position)
     # Nothing is read from the GPU before this, so that it never waits for Python.

@@ -64,6 +64,14 @@ class ActReading(NamedTuple):
     """By the trace, it is more than the agent's charter allows. Orders are not looked at."""
     decisive: bool
     """The truth: without it nothing would have happened, and its author is rogue."""
+    harmful_way: bool = False
+    """By the page about its setting, it went the way that does damage."""
+    too_far: bool = False
+    """What its charter forbids about it, as far as it is one of these five."""
+    wrong_load: bool = False
+    wrong_time: bool = False
+    wrong_place: bool = False
+    without_order: bool = False
 
 
 class Reading(NamedTuple):
