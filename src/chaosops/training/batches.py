@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from pathlib import Path
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.forward import passes
 from chaosops.training.credited_turns import CreditedTurn
-from chaosops.training.encoder import encoded_turns
+from chaosops.training.encoder import Encoder, encoded_turns
 from chaosops.training.learner import Learner, column_of
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
@@ -63,6 +64,14 @@ class Windows(NamedTuple):
             return turns
 
         return collect
+
+
+def open_windows(
+    recipe: Recipe, encoder: Encoder, pool: Executor, turns: Path | None, group: ProcessGroup
+) -> Windows:
+    """``turns`` is the folder that keeps them."""
+    kept = TurnFolder(turns, recipe, encoder, group.size) if turns else None
+    return Windows(recipe, pool, group, kept)
 
 
 def batch_stream(

@@ -17,11 +17,10 @@ from typing import Any
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.pretrained import load_tokenizer
-from chaosops.training.batches import Position, Windows, batch_stream, progress_at
+from chaosops.training.batches import Position, batch_stream, open_windows, progress_at
 from chaosops.training.best import BEST, Best
 from chaosops.training.credited_turns import CreditedTurn
-from chaosops.training.encoder import Encoder, open_pool
+from chaosops.training.encoder import open_pool
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import batch_loss, reading_accuracy, reading_loss, returns_table
 from chaosops.training.process_group import ProcessGroup, join_process_group
@@ -29,7 +28,6 @@ from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
 from chaosops.training.supervision import MenuSupervisor, check_step
 from chaosops.training.tracking import Tell
-from chaosops.training.turn_folder import TurnFolder
 
 CHECKPOINT = "checkpoint.pt"
 
@@ -51,13 +49,11 @@ def train(
     start = _begin(torch, recipe, learner, folder, resume, group)
     supervisor, best = _supervise(recipe, learner, folder, start, group)
     metrics = folder / METRICS if group.is_main else Path(os.devnull)
-    with (
-        open_pool(workers, learner.encode) as pool,
-        metrics.open("a", encoding="utf-8") as log,
-    ):
+    with open_pool(workers, learner.encode) as pool, metrics.open("a", encoding="utf-8") as log:
         started, tokens, saved = time.monotonic(), 0, start
-        kept = TurnFolder(turns, recipe, learner.encode, group.size) if turns else None
-        stream = batch_stream(Windows(recipe, pool, group, kept), learner, start)
+        stream = batch_stream(
+            open_windows(recipe, learner.encode, pool, turns, group), learner, start
+        )
         for position, following, batch in () if _is_over(recipe, best, group) else stream:
             row = _learn(torch, recipe, learner, batch, position, group)
             log.write(json.dumps(row) + "\n")
@@ -70,8 +66,7 @@ def train(
             if supervisor and best and _is_validated(recipe, following, done):
                 found, warnings = supervisor.inspect(following.step)
                 log.write(json.dumps(found) + "\n")
-                if best.take(found):
-                    learner.save_adapter(folder / BEST)
+                _take(best, found, learner, folder)
                 tell({**found, "warnings": warnings})
             if _is_validated(recipe, following, done) and _is_over(recipe, best, group):
                 done = 1.0
@@ -87,20 +82,9 @@ def train(
     return folder / "adapter"
 
 
-def make_turns(
-    recipe: Recipe, base: Path, turns: Path, *, workers: int = 1, tell: Tell = lambda row: None
-) -> Path:
-    """Make the turns of a run before the run. Returns their folder."""
-    encoder = Encoder.of(load_tokenizer(str(base)), str(base))
-    kept = TurnFolder(turns, recipe, encoder)
-    started, tokens = time.monotonic(), 0
-    with open_pool(workers, encoder) as pool:
-        for _, following, batch in batch_stream(Windows(recipe, pool, kept=kept), None, Position()):
-            tokens += sum(len(turn.prompt) for turn in batch)
-            speed = tokens / (time.monotonic() - started)
-            done = progress_at(recipe, following)
-            tell({"step": following.step, "done": done, "tokens_per_s": speed})
-    return kept.path
+def _take(best: Best, found: dict[str, Any], learner: Learner, folder: Path) -> None:
+    if best.take(found):
+        learner.save_adapter(folder / BEST)
 
 
 def _keep(recipe: Recipe, learner: Learner, folder: Path) -> None:

@@ -28,10 +28,11 @@ from chaosops.report.run_record import COST
 from chaosops.report.training_figures import learning_curve
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import find_recipe, load_recipe
-from chaosops.training.run import make_turns, train
+from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
 from chaosops.training.tracking import require_tracking, tracked
 from chaosops.training.trl_run import train_trl
+from chaosops.training.turn_making import make_turns
 
 
 def execute(
@@ -67,14 +68,9 @@ def execute(
     path = find_recipe(recipe)
     loaded = load_recipe(path, overrides, note=note)
     workers = workers or max(1, (os.cpu_count() or 2) - 1)
-    if turns or only_turns:
-        turns = _turn_folder(loaded, turns)
+    turns = _turn_folder(loaded, turns, needed=only_turns)
     if turns and only_turns:
-        with Progress("%") as progress:
-            watch = _Watch(loaded.name, progress)
-            made = make_turns(loaded, _base(loaded), turns, workers=workers, tell=watch.tell)
-        print(f"written: {made}")
-        print(f"train on them: chaosops train {recipe} --turns {turns}, with the same values")
+        _make_turns(loaded, turns, workers)
         return
     if not no_figures:
         figures.require_matplotlib()
@@ -87,22 +83,35 @@ def execute(
     is_first = os.environ.get("RANK", "0") == "0"
     with locked(open_folder(folder)) if is_first else nullcontext():
         adapter = _train(loaded, base, folder, resume=resume, workers=workers, turns=turns)
-    if not is_first:
-        return
+    if is_first:
+        _report(loaded, adapter, folder, figure=not no_figures)
+
+
+def _report(recipe: Recipe, adapter: Path, folder: Path, *, figure: bool) -> None:
     paths = [adapter, folder / METRICS]
-    if not no_figures:
+    if figure:
         paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
     print("written: " + ", ".join(str(path) for path in paths))
-    style = loaded.reply_format if loaded.method == "trl" else "menu"
-    pack = "" if DEFAULT_PACK in loaded.packs else f" --pack {loaded.pack}"
-    print(f"play it: chaosops run --policy {loaded.base}+adapter={adapter}+format={style}{pack}")
+    style = recipe.reply_format if recipe.method == "trl" else "menu"
+    pack = "" if DEFAULT_PACK in recipe.packs else f" --pack {recipe.pack}"
+    print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}{pack}")
 
 
-def _turn_folder(recipe: Recipe, turns: Path | None) -> Path:
+def _make_turns(recipe: Recipe, turns: Path, workers: int) -> None:
+    with Progress("%") as progress:
+        watch = _Watch(recipe.name, progress)
+        make_turns(recipe, _base(recipe), turns, workers=workers, tell=watch.tell)
+    print(f"written: {turns}")
+    print(f"train on them with --turns {turns} and the same values; any seed")
+
+
+def _turn_folder(recipe: Recipe, turns: Path | None, *, needed: bool) -> Path | None:
+    if turns is None:
+        if needed:
+            raise BadInput("--only-turns needs --turns FOLDER, where they are kept")
+        return None
     if recipe.method == "trl":
         raise BadInput("--turns needs method = 'menu': TRL plays its own turns")
-    if turns is None:
-        raise BadInput("--only-turns needs --turns FOLDER, where they are kept")
     return open_folder(turns)
 
 
