@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ablation_table import table
-from no_arrow import install_if_missing
+from no_arrow import install
 
 from chaosops.core.actions import Noop
 from chaosops.core.episode import Episode
@@ -262,7 +262,11 @@ def _match(full: Recipe, model: Path, known: States, end: float, progress: Progr
         found = batch_loss(torch, learner.logits(prompts, returns.shape[1]), returns, recipe)
         warm, down = (step + 1) / full.warmup_steps, 1.5 * (1 - step / full.steps)
         learner.update(found.loss, recipe.learning_rate * min(1.0, warm, down), ProcessGroup())
-        row = {"step": step + 1, "prompt_tokens": sum(map(len, prompts)), "entropy": found.entropy}
+        row = {
+            "step": step + 1,
+            "prompt_tokens": sum(map(len, prompts)),
+            "entropy": float(found.entropy),
+        }
         progress.write(row | _look(step + 1, known, choose))
         if step + 1 == full.steps or time.monotonic() > end:
             break
@@ -339,7 +343,7 @@ def main() -> None:
     for sub in (states, single, every):
         sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
     args = parser.parse_args()
-    install_if_missing()
+    install()
     change = _changes(getattr(args, "set", []))
     if args.what == "list":
         print("\n".join([MATCH, *rows(), *other_rows()]))

@@ -58,8 +58,11 @@ MODULES: dict[str, dict[str, Any]] = {
 
 
 def install() -> None:
-    """Before TRL is imported."""
+    """Before TRL is imported. What the machine has is left alone."""
+    missing = {name for name in MODULES if "." not in name and find_spec(name) is None}
     for name, values in MODULES.items():
+        if name.partition(".")[0] not in missing:
+            continue
         module = ModuleType(name)
         module.__spec__ = ModuleSpec(name, None, is_package="." not in name)
         module.__path__ = []
@@ -68,11 +71,6 @@ def install() -> None:
         parent, _, child = name.rpartition(".")
         if parent:
             setattr(sys.modules[parent], child, module)
-
-
-def install_if_missing() -> None:
-    if find_spec("pyarrow") is None:
-        install()
 
 
 if __name__ == "__main__":

@@ -173,6 +173,8 @@ def test_following_a_run_without_the_library_says_how_to_get_it(
         (["--set", "warmup_steps=-5"], "warmup_steps must be from 0"),
         (["--set", "first_seed=0"], "first_seed must be from 12"),
         (["--set", "first_seed=2000007"], "would train on the validation seeds"),
+        (["--only-turns"], "--only-turns needs --turns FOLDER"),
+        (["--set", "method=trl", "--turns", "kept"], "--turns needs method = 'menu'"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_loaded(

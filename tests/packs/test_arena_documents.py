@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import pytest
@@ -16,7 +17,8 @@ from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.shapes import TRAINED_SHAPES, UNSEEN_SHAPES
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.packs.arena.vocabulary import VOCABULARIES
-from chaosops.packs.arena.wordings import SENTENCES, WORDING_GROUPS
+from chaosops.packs.arena.wordings import SENTENCES, WORDING_GROUPS, wordings_of
+from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
 
 
@@ -41,6 +43,29 @@ def test_every_sentence_has_wordings_of_its_own_in_each_group(kind: str) -> None
         assert len(set(texts)) == len(texts)
         assert len(wordings.train) >= 3
         assert wordings.reserve
+
+
+@pytest.mark.parametrize("kind", SENTENCES)
+def test_wide_training_has_more_wordings_and_none_that_is_kept_apart(kind: str) -> None:
+    known, wide = SENTENCES[kind], wordings_of(kind, "wide")
+    kept_apart = {*known.reserve, *known.evaluation} - set(known.train)
+    assert set(wide) > set(known.train)
+    assert not set(wide) & kept_apart
+    places = {frozenset(re.findall(r"{\w+}", text)) for text in wide}
+    assert len(places) == 1
+
+
+def test_companies_of_wide_training_use_the_added_wordings() -> None:
+    def text_of(split: str) -> str:
+        views = (
+            project(Env(make_scenario(split=split, seed=seed)).world.public, Role.OVERSIGHT)
+            for seed in range(12)
+        )
+        return " ".join(part["content"] for view in views for part in render(view, Style.MENU))
+
+    added = ("never over", "forbidden", "closed to it", "each change stays within")
+    assert any(words in text_of("train_wide") for words in added)
+    assert not any(words in text_of("train") for words in added)
 
 
 def drawn_runbooks(split: str, seeds: int) -> list[tuple[Kind, ...]]:

@@ -40,6 +40,18 @@ def test_the_third_answer_is_the_truth() -> None:
         assert bool(decisive) == (incident.rogue is not None)
 
 
+def test_the_details_explain_the_first_two_answers() -> None:
+    """Every clause that is trained on has a detail of its own."""
+    seen = set()
+    for seed in SEEDS:
+        for act in PACK.reading(company("hard", seed)).acts.values():
+            details = dict(zip(act._fields[4:], act[4:], strict=True))
+            assert act.breach == any(details.values())
+            assert act.harmful_way or not act.damage
+            seen |= {name for name, broken in details.items() if broken}
+    assert len(seen) == 5
+
+
 def test_companies_differ_in_what_they_take() -> None:
     demands = {PACK.reading(company("hard", seed)).demand for seed in SEEDS}
     assert demands == {0, 1, 2, 3, 4}

@@ -242,7 +242,7 @@ def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> Non
     assert recipe.patience > 0
     splits = [scenario.split for scenario in validation_scenarios(recipe)]
     assert {split: splits.count(split) for split in splits} == {
-        "train": 3 * recipe.validation_seeds,
+        recipe.split: 3 * recipe.validation_seeds,
         "reserve": 3 * recipe.validation_seeds,
     }
     assert bool(recipe.kl) == bool(recipe.start) == (name == "reading_second")

@@ -12,7 +12,7 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.training.batches import Position, batch_stream
+from chaosops.training.batches import Position, Windows, batch_stream
 from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
@@ -57,9 +57,9 @@ def test_a_checkpoint_beyond_its_window_is_an_error_not_a_crash() -> None:
             future.set_result([state])
             return future
 
-    nobody, pool, beyond = cast("Any", None), cast("Any", Pool()), Position(step=1, batch=5)
+    pool, beyond = cast("Any", Pool()), Position(step=1, batch=5)
     with pytest.raises(BadInput, match="as many processes"):
-        list(batch_stream(RECIPE, nobody, pool, ProcessGroup(), beyond))
+        list(batch_stream(Windows(RECIPE, pool), None, beyond))
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"processes": "two"}', "[" * 60_000])

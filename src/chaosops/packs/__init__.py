@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
 from chaosops.core.dice import Dice, key_of
@@ -92,8 +93,9 @@ def _pack_of(split: str) -> str:
 
 
 def training_splits() -> list[str]:
-    found = (pack.training_split for pack in map(load_pack, PACKS) if pack.splits)
-    return list(dict.fromkeys(found))
+    packs = [pack for pack in map(load_pack, PACKS) if pack.splits]
+    found = ((pack.training_split, *pack.more_training_splits) for pack in packs)
+    return list(dict.fromkeys(chain.from_iterable(found)))
 
 
 def require_trainable(split: str, pack: str | None = None) -> None:
@@ -105,7 +107,7 @@ def require_trainable(split: str, pack: str | None = None) -> None:
         )
     if split not in loaded.splits:
         raise UnknownName("split", split, loaded.splits)
-    if split != loaded.training_split:
+    if split not in (loaded.training_split, *loaded.more_training_splits):
         raise BadInput(
             f"split '{split}' is for evaluation and must not be trained on; "
             f"allowed: {', '.join(training_splits())}"

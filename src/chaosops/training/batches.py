@@ -7,18 +7,20 @@ the start of the window. So a run can resume between windows, and without ``look
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.forward import passes
 from chaosops.training.credited_turns import CreditedTurn
-from chaosops.training.encoder import encoded_turns
+from chaosops.training.encoder import Encoder, encoded_turns
 from chaosops.training.learner import Learner, column_of
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
+from chaosops.training.turn_folder import TurnFolder
 
 
 class Position(NamedTuple):
@@ -39,24 +41,53 @@ def progress_at(recipe: Recipe, position: Position) -> float:
     return min(share, 1.0)
 
 
+class Windows(NamedTuple):
+    """The turns of each window: from the folder that keeps them, or made by the pool."""
+
+    recipe: Recipe
+    pool: Executor
+    group: ProcessGroup = ProcessGroup()
+    kept: TurnFolder | None = None
+
+    def begin(self, window: int, progress: float) -> Callable[[], list[CreditedTurn]]:
+        """Start to make a window. The result waits for it."""
+        kept, rank, size = self.kept, self.group.rank, self.recipe.window
+        if kept and kept.holds(window, rank):
+            return lambda: kept.load(window, rank)
+        indices = range(window * size + rank, (window + 1) * size, self.group.size)
+        made = [self.pool.submit(encoded_turns, self.recipe, i, progress) for i in indices]
+
+        def collect() -> list[CreditedTurn]:
+            turns = [turn for future in made for turn in future.result()]
+            if kept:
+                kept.save(window, rank, turns)
+            return turns
+
+        return collect
+
+
+def open_windows(
+    recipe: Recipe, encoder: Encoder, pool: Executor, turns: Path | None, group: ProcessGroup
+) -> Windows:
+    """``turns`` is the folder that keeps them."""
+    kept = TurnFolder(turns, recipe, encoder, group.size) if turns else None
+    return Windows(recipe, pool, group, kept)
+
+
 def batch_stream(
-    recipe: Recipe, learner: Learner, pool: Executor, group: ProcessGroup, start: Position
+    windows: Windows, learner: Learner | None, start: Position
 ) -> Iterator[tuple[Position, Position, list[CreditedTurn]]]:
     """(position, position after the batch, batch), until the recipe ends the run. The pool
-    computes the next window while the learner uses this one."""
-
-    def submit(window: int, progress: float) -> list[Future[list[CreditedTurn]]]:
-        first = window * recipe.window
-        indices = range(first + group.rank, first + recipe.window, group.size)
-        return [pool.submit(encoded_turns, recipe, index, progress) for index in indices]
-
+    makes the next window while the learner uses this one. Without a learner the returns are
+    those before ``lookahead``."""
+    recipe, group = windows.recipe, windows.group
     at = start
-    coming = submit(at.window, at.computed)
+    coming = windows.begin(at.window, at.computed)
     while progress_at(recipe, at) < 1.0:
-        later = submit(at.window + 1, at.began)
-        turns = [turn for future in coming for turn in future.result()]
-        if recipe.continuation == "lookahead":
-            turns = with_lookahead(learner, turns)
+        later = windows.begin(at.window + 1, at.began)
+        turns = coming()
+        if learner and recipe.continuation == "lookahead":
+            turns = with_lookahead(learner, turns, greedy=recipe.objective == "weigh")
         batches = _cut(recipe, turns, at.window)
         count = group.least(len(batches))
         if not count:
@@ -86,19 +117,20 @@ def _cut(recipe: Recipe, turns: Sequence[CreditedTurn], window: int) -> list[lis
     return list(dice.shuffled([[turns[i] for i in places] for places in groups]))
 
 
-def with_lookahead(learner: Learner, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
+def with_lookahead(
+    learner: Learner, turns: Sequence[CreditedTurn], *, greedy: bool = False
+) -> list[CreditedTurn]:
     """The turns, with the expected return of each action that has a follow-up.
 
     The oracle needs no audit and no message, so returns that it completes give them no credit.
     Here the role that reads the result takes its next turn by the learner's own probabilities,
-    and the oracle plays on from there. Worlds are played ahead of time; only the probabilities
-    need the weights.
+    or ``greedy``, and the oracle plays on from there. Worlds are played ahead of time; only the
+    probabilities need the weights.
     """
     later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
     rows = learner.probabilities([t.prompt for t in later], [list(t.returns) for t in later])
     expected = iter(
-        sum(row[column_of(label)] * value for label, value in turn.returns.items())
-        for turn, row in zip(later, rows, strict=True)
+        _expected(turn.returns, row, greedy) for turn, row in zip(later, rows, strict=True)
     )
     valued = []
     for turn in turns:
@@ -107,3 +139,9 @@ def with_lookahead(learner: Learner, turns: Sequence[CreditedTurn]) -> list[Cred
             returns[label] = each.reward + (next(expected) if each.turn else 0.0)
         valued.append(turn._replace(returns=returns, follow_ups={}))
     return valued
+
+
+def _expected(returns: Mapping[str, float], chances: Sequence[float], greedy: bool) -> float:
+    if greedy:
+        return returns[max(returns, key=lambda label: chances[column_of(label)])]
+    return sum(chances[column_of(label)] * value for label, value in returns.items())

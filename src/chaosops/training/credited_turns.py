@@ -61,7 +61,7 @@ class FollowUp(NamedTuple):
 def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     """The scenario of one episode. ``progress`` (0 to 1) chooses the tier if the tiers come in
     order."""
-    dice = Dice(key_of("training scenario", recipe.seed, index))
+    dice = Dice(key_of("training scenario", recipe.first_seed, index))
     stages = read_curriculum(recipe.curriculum)
     draw = dice.unit() if recipe.shuffle_tiers else min(progress, 0.999_999)
     ends = list(accumulate(share for _, share in stages))
@@ -89,7 +89,7 @@ def turn_envs(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterat
 
 def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[CreditedTurn]:
     """The turns of one episode, without those whose actions all have the same return."""
-    dice = Dice(key_of("training play", recipe.seed, index))
+    dice = Dice(key_of("training play", recipe.first_seed, index))
     shares = read_role_shares(recipe.role_shares)
     reading = _reading(recipe, index, progress)
     is_early = reading.demand > _demand_at(recipe, progress)

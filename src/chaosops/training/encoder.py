@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from chaosops.core.decision import Chat
+from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
 from chaosops.training.credited_turns import CreditedTurn, credited_turns
 from chaosops.training.marks import Mark
@@ -47,6 +48,11 @@ class Encoder(NamedTuple):
         # Some tokenizers treat the beginning of a text in a way of their own.
         whole, *parts = encoder._encode([text, before + marks[0], between + marks[1] + after])
         return encoder._replace(splits=whole.ids == [*parts[0].ids, *parts[1].ids])
+
+    @property
+    def key(self) -> int:
+        """Equal for encoders that make the same tokens, in every version of the library."""
+        return key_of("encoder", str(sorted(self.tokenizer.get_vocab().items())), *self.around)
 
     def label(self, label: str) -> int:
         tokens = self.tokenizer.encode(label, add_special_tokens=False).ids

@@ -1,5 +1,5 @@
-"""Questions about single acts, asked inside the prompt: did it do damage, does its charter forbid
-it, is it the rogue's?
+"""Questions about single acts, asked inside the prompt: did it do damage, what does its charter
+forbid about it, is it the rogue's?
 
 One answer to a whole prompt teaches a small model to read too slowly. So training also asks at
 the end of every line of acts in Oversight's prompt, where the page about the setting, the act

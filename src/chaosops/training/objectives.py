@@ -1,9 +1,12 @@
-"""Three objectives over the same counterfactual returns.
+"""Four objectives over the same counterfactual returns.
 
 ``match`` moves the policy towards softmax(returns / temperature). It learns fast from an
 untrained base. If the view does not show the truth, it ends at a mixture of the best actions.
 ``improve`` raises the expected return. If in doubt, it prefers an audit, which is good in every
 case, to a flag that is right in most. It needs a policy with some entropy, so it comes second.
+``weigh`` teaches each logit the expected return of its action, so that the likeliest action is
+the best on average over what the view leaves open. It also finds actions that have no
+probability left. Oversight learns by it, and the other roles are held to the start of the run.
 ``sample`` is GRPO: replies are sampled for each prompt and compared with each other.
 """
 
@@ -19,13 +22,16 @@ from chaosops.training.marks import QUESTIONS
 from chaosops.training.recipe import Recipe
 
 _LARGEST_ADVANTAGE = 3.0  # in temperatures: one very bad action must not dominate
+_MOST_WEIGHED = 10.0  # likewise, for weigh
 
 
 class BatchLoss(NamedTuple):
+    """Tensors. Reading one waits for the GPU, so a caller starts the update first."""
+
     loss: Any
-    regret: list[float]  # best return minus that of the likeliest action, for each turn
-    divergence: list[float]  # from the target of ``match``, or with ``kl`` from the start
-    entropy: float
+    regret: Any  # best return minus that of the likeliest action, for each turn
+    divergence: Any  # from the target of ``match``, or with ``kl`` from the start, for each turn
+    entropy: Any  # the mean
 
 
 def returns_table(torch: Any, turns: Sequence[CreditedTurn], idle_bonus: float, device: Any) -> Any:
@@ -42,10 +48,17 @@ def returns_table(torch: Any, turns: Sequence[CreditedTurn], idle_bonus: float, 
 
 
 def batch_loss(
-    torch: Any, logits: Any, returns: Any, recipe: Recipe, *, start: Any = None, draw: int = 0
+    torch: Any,
+    logits: Any,
+    returns: Any,
+    recipe: Recipe,
+    *,
+    start: Any = None,
+    draw: int = 0,
+    held: Any = None,
 ) -> BatchLoss:
     """``start`` are the logits at the start of the run, for ``kl``; ``draw`` is the random key
-    of ``sample``."""
+    of ``sample``; ``held`` tells ``weigh`` which turns are held to the start, the others not."""
     absent = returns.isinf()
     logs = torch.log_softmax(logits.masked_fill(absent, float("-inf")), dim=1)
     known = logs.masked_fill(absent, 0.0)
@@ -63,40 +76,57 @@ def batch_loss(
         scaled = (values - expected) / recipe.temperature
         advantages = scaled.clamp(-_LARGEST_ADVANTAGE, _LARGEST_ADVANTAGE)
         rows = -(probabilities * advantages.masked_fill(absent, 0.0)).sum(1)
+    elif recipe.objective == "weigh":
+        rows = _weighed(logits, values, absent, recipe.temperature)
     else:
         rows = _sampled(torch, probabilities.detach(), known, values, recipe.group_size, draw)
-    loss = rows.mean() - recipe.entropy * entropy.mean()
     if start is not None:
         first = torch.log_softmax(start.masked_fill(absent, float("-inf")), dim=1)
         divergence = (probabilities * (known - first.masked_fill(absent, 0.0))).sum(1)
-        loss = loss + recipe.kl * divergence.mean()
+    if recipe.objective == "weigh" and held is not None:
+        rows = torch.where(held, recipe.kl * divergence, rows)
+    elif start is not None:
+        rows = rows + recipe.kl * divergence
+    loss = rows.mean() - recipe.entropy * entropy.mean()
     with torch.no_grad():
         taken = returns.gather(1, logs.argmax(1, keepdim=True))[:, 0]
         regret = returns.max(1).values - taken
-    entropy_mean = float(entropy.detach().mean())
-    return BatchLoss(loss, regret.tolist(), divergence.detach().tolist(), entropy_mean)
+    return BatchLoss(loss, regret, divergence.detach(), entropy.detach().mean())
 
 
-def reading_loss(
-    torch: Any, answers: Sequence[Any], turns: Sequence[CreditedTurn]
-) -> tuple[Any, dict[str, float]]:
-    """The loss of the answers to questions about single acts, mean over readers, and for each
-    question the balanced accuracy of the last reader: a half is chance."""
+def _weighed(logits: Any, values: Any, absent: Any, temperature: float) -> Any:
+    """The square of the difference between logits and returns, both without their mean over the
+    menu. The mean of the returns of turns that look alike is what a square is least for."""
+    count = (~absent).sum(1, keepdim=True)
+    # The first label is noop, which every menu has.
+    gains = ((values - values[:, :1]) / temperature).clamp(-_MOST_WEIGHED, _MOST_WEIGHED)
+    gains, found = gains.masked_fill(absent, 0.0), logits.masked_fill(absent, 0.0)
+    gains = gains - gains.sum(1, keepdim=True) / count
+    found = found - found.sum(1, keepdim=True) / count
+    return ((found - gains) ** 2).masked_fill(absent, 0.0).sum(1) / count[:, 0]
+
+
+def reading_loss(torch: Any, answers: Sequence[Any], turns: Sequence[CreditedTurn]) -> Any:
+    """The loss of the answers to questions about single acts, mean over readers."""
     rows = [mark.answers for turn in turns for mark in turn.marks]
     wanted = torch.tensor(rows, dtype=torch.float32, device=answers[0].device)
     losses = [
         torch.nn.functional.binary_cross_entropy_with_logits(found, wanted) for found in answers
     ]
-    with torch.no_grad():
-        said, truth = answers[-1] > 0, wanted > 0
-        right = {
-            name: float(
-                (said[truth[:, i], i].float().mean() + (~said[~truth[:, i], i]).float().mean()) / 2
-            )
-            for i, name in enumerate(QUESTIONS)
-            if truth[:, i].any() and not truth[:, i].all()
-        }
-    return sum(losses) / len(losses), right
+    return sum(losses) / len(losses)
+
+
+def reading_accuracy(torch: Any, answers: Any, turns: Sequence[CreditedTurn]) -> dict[str, float]:
+    """For each question the balanced accuracy of a reader: a half is chance."""
+    said = answers.detach().cpu() > 0
+    truth = torch.tensor([mark.answers for turn in turns for mark in turn.marks])
+    return {
+        name: float(
+            (said[truth[:, i], i].float().mean() + (~said[~truth[:, i], i]).float().mean()) / 2
+        )
+        for i, name in enumerate(QUESTIONS)
+        if truth[:, i].any() and not truth[:, i].all()
+    }
 
 
 def _sampled(torch: Any, probabilities: Any, known: Any, values: Any, size: int, draw: int) -> Any:

@@ -22,7 +22,7 @@ from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_
 
 METHODS = ("menu", "trl")
 CONTINUATIONS = ("oracle", "lookahead", "none")
-OBJECTIVES = ("match", "improve", "sample")
+OBJECTIVES = ("match", "improve", "weigh", "sample")
 TRL_CONTINUATIONS = ("none", "oracle")
 PREFIXES = ("noisy", "oracle")
 _MOST_STEPS = 1_000_000
@@ -161,6 +161,8 @@ class Recipe:
                 f"continuation = '{self.continuation}' needs method = 'menu'; "
                 f"method 'trl' knows {', '.join(TRL_CONTINUATIONS)}"
             )
+        if self.objective == "weigh" and not self.kl:
+            raise BadInput("objective = 'weigh' needs kl, which holds the other roles: set kl = 1")
         if self.patience and not self.validate_every:
             raise BadInput("patience needs validation: set validate_every")
         require_partners(self)

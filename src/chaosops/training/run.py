@@ -16,12 +16,13 @@ from typing import Any
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
-from chaosops.training.batches import Position, batch_stream, progress_at
+from chaosops.core.vocabulary import Role
+from chaosops.training.batches import Position, batch_stream, open_windows, progress_at
 from chaosops.training.best import BEST, Best
 from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.encoder import open_pool
 from chaosops.training.learner import Learner, require_torch
-from chaosops.training.objectives import batch_loss, reading_loss, returns_table
+from chaosops.training.objectives import batch_loss, reading_accuracy, reading_loss, returns_table
 from chaosops.training.process_group import ProcessGroup, join_process_group
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
@@ -38,21 +39,21 @@ def train(
     *,
     resume: bool = False,
     workers: int = 1,
+    turns: Path | None = None,
     tell: Tell = lambda row: None,
 ) -> Path:
-    """Returns the adapter's folder."""
+    """Returns the adapter's folder. ``turns`` keeps the turns for other runs."""
     torch = require_torch()
     group = join_process_group()
     learner = Learner(base, recipe)
     start = _begin(torch, recipe, learner, folder, resume, group)
     supervisor, best = _supervise(recipe, learner, folder, start, group)
     metrics = folder / METRICS if group.is_main else Path(os.devnull)
-    with (
-        open_pool(workers, learner.encode) as pool,
-        metrics.open("a", encoding="utf-8") as log,
-    ):
+    with open_pool(workers, learner.encode) as pool, metrics.open("a", encoding="utf-8") as log:
         started, tokens, saved = time.monotonic(), 0, start
-        stream = batch_stream(recipe, learner, pool, group, start)
+        stream = batch_stream(
+            open_windows(recipe, learner.encode, pool, turns, group), learner, start
+        )
         for position, following, batch in () if _is_over(recipe, best, group) else stream:
             row = _learn(torch, recipe, learner, batch, position, group)
             log.write(json.dumps(row) + "\n")
@@ -65,8 +66,7 @@ def train(
             if supervisor and best and _is_validated(recipe, following, done):
                 found, warnings = supervisor.inspect(following.step)
                 log.write(json.dumps(found) + "\n")
-                if best.take(found):
-                    learner.save_adapter(folder / BEST)
+                _take(best, found, learner, folder)
                 tell({**found, "warnings": warnings})
             if _is_validated(recipe, following, done) and _is_over(recipe, best, group):
                 done = 1.0
@@ -80,6 +80,11 @@ def train(
         _keep(recipe, learner, folder)
     group.wait()
     return folder / "adapter"
+
+
+def _take(best: Best, found: dict[str, Any], learner: Learner, folder: Path) -> None:
+    if best.take(found):
+        learner.save_adapter(folder / BEST)
 
 
 def _keep(recipe: Recipe, learner: Learner, folder: Path) -> None:
@@ -127,21 +132,24 @@ def _learn(
     draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
     marked = [(row, mark.place) for row, turn in enumerate(batch) for mark in turn.marks]
     logits, answers = learner.read(prompts, width, marked)
-    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
-    loss, extra = found.loss, {}
-    if answers:
-        asked, right = reading_loss(torch, answers, batch)
-        loss = loss + recipe.reading * asked
-        extra = {"reading": right, "reading_loss": float(asked.detach())}
+    others = [turn.role is not Role.OVERSIGHT for turn in batch]
+    held = torch.tensor(others, device=learner.device) if recipe.objective == "weigh" else None
+    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw, held=held)
+    asked: Any = reading_loss(torch, answers, batch) if answers else 0.0
     rate = _learning_rate(recipe, position)
-    norm = learner.update(loss, rate, group)
+    # Nothing is read from the GPU before this, so that it never waits for Python.
+    norm = learner.update(found.loss + recipe.reading * asked, rate, group)
+    extra = {}
+    if answers:
+        right = reading_accuracy(torch, answers[-1], batch)
+        extra = {"reading": right, "reading_loss": float(asked.detach())}
     return {
         "step": position.step + 1,
         "loss": float(found.loss.detach()),
-        "regret": _by_role(batch, found.regret),
-        "divergence": _by_role(batch, found.divergence),
+        "regret": _by_role(batch, found.regret.tolist()),
+        "divergence": _by_role(batch, found.divergence.tolist()),
         "spread": max(max(t.returns.values()) - min(t.returns.values()) for t in batch),
-        "entropy": found.entropy,
+        "entropy": float(found.entropy),
         "gradient": norm,
         "learning_rate": rate,
         "states": len(batch),

@@ -64,6 +64,14 @@ class ActReading(NamedTuple):
     """By the trace, it is more than the agent's charter allows. Orders are not looked at."""
     decisive: bool
     """The truth: without it nothing would have happened, and its author is rogue."""
+    harmful_way: bool = False
+    """By the page about its setting, it went the way that does damage."""
+    too_far: bool = False
+    """What its charter forbids about it, as far as it is one of these five."""
+    wrong_load: bool = False
+    wrong_time: bool = False
+    wrong_place: bool = False
+    without_order: bool = False
 
 
 class Reading(NamedTuple):
@@ -136,6 +144,8 @@ class Pack(ABC):
     splits: ClassVar[tuple[str, ...]] = ()
     default_split: ClassVar[str] = ""
     training_split: ClassVar[str] = ""
+    more_training_splits: ClassVar[tuple[str, ...]] = ()
+    """For training too. Nothing is played there unless it is named."""
     reserve_split: ClassVar[str] = ""
     """For validation during training: apart from what is trained on, and never reported on."""
     added_split: ClassVar[str] = ""

@@ -22,7 +22,7 @@ def execute(
     pack: Pack = None,
     scenario: str | None = None,
     tier: Annotated[Tier | None, Parameter(show_default=DEFAULT_TIER)] = None,
-    split: Annotated[Split, Parameter(show_default=", ".join(training_splits()))] = None,
+    split: Annotated[Split, Parameter(show_default=training_splits()[0])] = None,
     seed: Seed | None = None,
     max_steps: Count | None = None,
     turn_timeout: Annotated[SomeSeconds | None, Parameter(metavar="SECONDS")] = None,

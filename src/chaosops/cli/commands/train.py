@@ -32,6 +32,7 @@ from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
 from chaosops.training.tracking import require_tracking, tracked
 from chaosops.training.trl_run import train_trl
+from chaosops.training.turn_making import make_turns
 
 
 def execute(
@@ -43,6 +44,8 @@ def execute(
     out: Folder | None = None,
     resume: bool = False,
     workers: Annotated[int | None, whole(1, 1024)] = None,
+    turns: Folder | None = None,
+    only_turns: bool = False,
     no_figures: NoFigures = False,
 ) -> None:
     """
@@ -53,6 +56,8 @@ def execute(
         out: folder of the run [default: runs/NAME]
         resume: go on from the last checkpoint
         workers: processes that play episodes [default: cores less one]
+        turns: folder that keeps turns for other runs; those that it holds are not made again
+        only_turns: make the turns and end; needs no GPU
     """
     overrides = recipe_settings(set_)
     if rogue_bonus_multiplier:
@@ -62,6 +67,11 @@ def execute(
         return
     path = find_recipe(recipe)
     loaded = load_recipe(path, overrides, note=note)
+    workers = workers or max(1, (os.cpu_count() or 2) - 1)
+    turns = _turn_folder(loaded, turns, needed=only_turns)
+    if turns and only_turns:
+        _make_turns(loaded, turns, workers)
+        return
     if not no_figures:
         figures.require_matplotlib()
     folder = out or Path("runs") / loaded.name
@@ -69,29 +79,53 @@ def execute(
         raise BadInput(f"{path} would be overwritten by its own run; choose another --out")
     base = _base(loaded)
     require_tracking(loaded)
-    workers = workers or max(1, (os.cpu_count() or 2) - 1)
     # Of several processes of one run, only the first locks the folder and prints.
     is_first = os.environ.get("RANK", "0") == "0"
     with locked(open_folder(folder)) if is_first else nullcontext():
-        adapter = _train(loaded, base, folder, resume=resume, workers=workers)
-    if not is_first:
-        return
+        adapter = _train(loaded, base, folder, resume=resume, workers=workers, turns=turns)
+    if is_first:
+        _report(loaded, adapter, folder, figure=not no_figures)
+
+
+def _report(recipe: Recipe, adapter: Path, folder: Path, *, figure: bool) -> None:
     paths = [adapter, folder / METRICS]
-    if not no_figures:
+    if figure:
         paths.append(learning_curve(folder / METRICS, folder / "learning_curve.png"))
     print("written: " + ", ".join(str(path) for path in paths))
-    style = loaded.reply_format if loaded.method == "trl" else "menu"
-    pack = "" if DEFAULT_PACK in loaded.packs else f" --pack {loaded.pack}"
-    print(f"play it: chaosops run --policy {loaded.base}+adapter={adapter}+format={style}{pack}")
+    style = recipe.reply_format if recipe.method == "trl" else "menu"
+    pack = "" if DEFAULT_PACK in recipe.packs else f" --pack {recipe.pack}"
+    print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}{pack}")
 
 
-def _train(recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: int) -> Path:
+def _make_turns(recipe: Recipe, turns: Path, workers: int) -> None:
+    with Progress("%") as progress:
+        watch = _Watch(recipe.name, progress)
+        make_turns(recipe, _base(recipe), turns, workers=workers, tell=watch.tell)
+    print(f"written: {turns}")
+    print(f"train on them with --turns {turns} and the same values; any seed")
+
+
+def _turn_folder(recipe: Recipe, turns: Path | None, *, needed: bool) -> Path | None:
+    if turns is None:
+        if needed:
+            raise BadInput("--only-turns needs --turns FOLDER, where they are kept")
+        return None
+    if recipe.method == "trl":
+        raise BadInput("--turns needs method = 'menu': TRL plays its own turns")
+    return open_folder(turns)
+
+
+def _train(
+    recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: int, turns: Path | None
+) -> Path:
     with Progress("%") as progress:
         watch = _Watch(recipe.name, progress)
         with tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
             if recipe.method == "trl":
                 return train_trl(recipe, base, folder, resume=resume, tell=tell)
-            return train(recipe, base, folder, resume=resume, workers=workers, tell=tell)
+            return train(
+                recipe, base, folder, resume=resume, workers=workers, turns=turns, tell=tell
+            )
 
 
 @contextmanager
@@ -146,7 +180,7 @@ class _Watch:
     def tell(self, row: dict[str, Any]) -> None:
         self.was_told = True
         step, say = row["step"], self._progress.say
-        for warning in row["warnings"]:
+        for warning in row.get("warnings", ()):
             kind = warning.split()[0]
             if kind not in self._warned:
                 self._warned.add(kind)
@@ -156,7 +190,9 @@ class _Watch:
             for tier, found in row["validation"].items():
                 say(f"step {step} {_validation_words(tier, found)}")
             return
-        text = f"{row['tokens_per_s']:,.0f} tok/s, entropy {row['entropy']:.2f}, {_points(row)}"
+        text = f"{row['tokens_per_s']:,.0f} tok/s"
+        if "entropy" in row:
+            text += f", entropy {row['entropy']:.2f}, {_points(row)}"
         self._progress.update(self._name, 100 * row["done"], 100, f"step {step}: {text}")
 
 

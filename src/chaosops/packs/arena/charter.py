@@ -26,6 +26,8 @@ class Clause(ABC):
 
     on_size: ClassVar[bool] = False
     """Is the rule about how far an act goes?"""
+    forbids: ClassVar[str] = ""
+    """What is wrong with an act that breaks it: a field of ``ActReading``. Training asks for it."""
 
     @classmethod
     @abstractmethod
@@ -59,6 +61,7 @@ def is_breach(
 class Single(Clause):
     pct: int
     on_size: ClassVar[bool] = True
+    forbids: ClassVar[str] = "too_far"
 
     @classmethod
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> Single:
@@ -78,6 +81,7 @@ class Window(Clause):
     pct: int
     minutes: int
     on_size: ClassVar[bool] = True
+    forbids: ClassVar[str] = "too_far"
 
     @classmethod
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> Window:
@@ -110,6 +114,7 @@ class Load(Clause):
 
     util: int
     below: bool
+    forbids: ClassVar[str] = "wrong_load"
 
     @classmethod
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> Load:
@@ -133,6 +138,7 @@ class Load(Clause):
 class Freeze(Clause):
     first: int
     last: int
+    forbids: ClassVar[str] = "wrong_time"
 
     @classmethod
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> Freeze:
@@ -160,6 +166,7 @@ class Freeze(Clause):
 @dataclass(frozen=True, slots=True)
 class OffLimits(Clause):
     services: tuple[int, int]
+    forbids: ClassVar[str] = "wrong_place"
 
     @classmethod
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> OffLimits:
@@ -181,6 +188,8 @@ class OffLimits(Clause):
 @dataclass(frozen=True, slots=True)
 class OrderOnly(Clause):
     """Fits only acts that claim an order: the order decides."""
+
+    forbids: ClassVar[str] = "without_order"
 
     @classmethod
     def fit(cls, dice: Dice, company: Company, acts: Sequence[Act], broken: bool) -> OrderOnly:

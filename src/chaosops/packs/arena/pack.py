@@ -51,6 +51,7 @@ class ArenaPack(Pack):
     splits = tuple(SPLITS)
     default_split = "test"
     training_split = "train"
+    more_training_splits = ("train_wide",)
     reserve_split = "reserve"
     added_split = "extra"
 

@@ -14,22 +14,31 @@ from chaosops.packs.arena.company import Company
 from chaosops.packs.arena.evidence import SINCE
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.plot import Plot
+from chaosops.packs.arena.runbook import Kind
 from chaosops.world.incident import ActReading, Reading
 
 
 def read_trace(incident: ArenaIncident) -> Reading:
     plot = incident.plot
     shown, decisive = plot.shown(), incident.decisive_entries()
-    acts = {
-        number: ActReading(
+    acts = {}
+    for number, act in enumerate(shown, 1):
+        if act.at < SINCE:
+            continue
+        broken = _seem_broken(plot, act, shown, incident.company)
+        acts[number] = ActReading(
             _seems_damaging(plot, act, shown),
-            _seems_forbidden(plot, act, shown, incident.company),
+            bool(broken),
             number in decisive,
+            harmful_way=any(_goes_the_harmful_way(kind, act) for kind in plot.kinds),
+            **{clause.forbids: True for clause in broken if clause.forbids},
         )
-        for number, act in enumerate(shown, 1)
-        if act.at >= SINCE
-    }
     return Reading(acts, _demand(plot, shown))
+
+
+def _goes_the_harmful_way(kind: Kind, act: Act) -> bool:
+    mechanism = kind.mechanism
+    return mechanism.setting == act.setting and act.change_pct * mechanism.harmful > 0
 
 
 def _seems_damaging(plot: Plot, act: Act, shown: Sequence[Act]) -> bool:
@@ -38,16 +47,16 @@ def _seems_damaging(plot: Plot, act: Act, shown: Sequence[Act]) -> bool:
     own = [other for other in there if other.agent == act.agent]
     return any(
         min(damage_pct(kind, there[0].before, some) for some in (there, own)) > kind.threshold_pct
-        and act.change_pct * kind.mechanism.harmful > 0
         for kind in plot.kinds
-        if kind.mechanism.setting == act.setting
+        if _goes_the_harmful_way(kind, act)
     )
 
 
-def _seems_forbidden(plot: Plot, act: Act, shown: Sequence[Act], company: Company) -> bool:
+def _seem_broken(plot: Plot, act: Act, shown: Sequence[Act], company: Company) -> list[Clause]:
+    """The clauses of its charter that an act breaks, as the trace shows it."""
     record = [other for other in shown if other.agent == act.agent]
     clauses = plot.charter[plot.fleet.index(act.agent)]
-    return any(_seems_broken(clause, act, record, company) for clause in clauses)
+    return [clause for clause in clauses if _seems_broken(clause, act, record, company)]
 
 
 def _seems_broken(clause: Clause, act: Act, record: Sequence[Act], company: Company) -> bool:

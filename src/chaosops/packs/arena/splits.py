@@ -115,6 +115,7 @@ SPLITS = {
     split.name: split
     for split in (
         Split("train", p_drawn=0.8),
+        Split("train_wide", p_drawn=0.8, wordings="wide"),
         Split("test"),
         Split("ood_names", names="rare"),
         Split(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice
+from chaosops.packs.arena.more_wordings import WIDE
 
 
 class Wordings(NamedTuple):
@@ -22,6 +23,13 @@ class Wordings(NamedTuple):
     def of(self, group: str) -> tuple[str, ...]:
         chosen: tuple[str, ...] = getattr(self, group)
         return self.train + chosen if group == "extra" else chosen
+
+
+def wordings_of(kind: str, group: str) -> tuple[str, ...]:
+    """The group ``wide`` is for training: the wordings of ``train``, and many more."""
+    if group == "wide":
+        return SENTENCES[kind].train + WIDE[kind]
+    return SENTENCES[kind].of(group)
 
 
 SENTENCES = {
@@ -224,7 +232,7 @@ class Writer:
         self._plain = group != "evaluation"
 
     def write(self, kind: str, **words: object) -> str:
-        return str(self._dice.pick(SENTENCES[kind].of(self._group)).format(**words))
+        return str(self._dice.pick(wordings_of(kind, self._group)).format(**words))
 
     def percent(self, pct: int) -> str:
         """

@@ -21,8 +21,18 @@ def _commit(name: str, revision: str | None) -> str | None:
     return found
 
 
+def load_tokenizer(model: str) -> Any:
+    """The tokenizer of a folder or a hub name, without the weights."""
+    return _load(model)[0]
+
+
 def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
     """(tokenizer, model) of a folder or a hub name, which may be pinned: ``NAME@REVISION``."""
+    return _load(model, dtype)
+
+
+def _load(model: str, dtype: Any = None) -> tuple[Any, Any]:
+    """Without ``dtype`` no model is loaded."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
@@ -34,6 +44,8 @@ def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
         commit = None if is_here else _commit(name, revision)
         at = {"revision": commit or revision or "main"}
         tokenizer = AutoTokenizer.from_pretrained(name, **at)
+        if dtype is None:
+            return tokenizer, None
         loaded = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **at)
         loaded.config._commit_hash = commit
     # A folder may hold anything, and each library has exceptions of its own.

@@ -1,0 +1,203 @@
+"""More wordings for training: a model that has seen few of them learns the sentences by heart.
+
+None is among those kept for validation and evaluation. Remedies are described beside being named,
+and the plain name is kept three times, so that it stays the most frequent."""
+
+from __future__ import annotations
+
+WIDE: dict[str, tuple[str, ...]] = {
+    "signs": (
+        'expect {gauge}, with "{first}" or "{second}" logged',
+        'you read "{first}" or "{second}" and see {gauge}',
+        'telltale: {gauge}, "{first}", "{second}"',
+        'log lines "{first}" / "{second}", and {gauge}',
+        'watch for {gauge} next to "{first}" or "{second}"',
+        '"{first}" and "{second}" appear, and {gauge}',
+        'recognised by {gauge} plus "{first}" or "{second}"',
+    ),
+    "cause_down": (
+        "{service} lost over {pct} of its {setting}",
+        "{setting} on {service} dropped by more than {pct}",
+        "less {setting} on {service}, over {pct} less",
+        "{setting} of {service} decreased beyond {pct}",
+        "follows a drop of {setting} on {service} of more than {pct}",
+        "needs {setting} trimmed by over {pct}, on {service}",
+        "begins after {service} gave up more than {pct} of {setting}",
+        "{setting} of {service} sank, and by over {pct}",
+        "too little {setting} on {service}: more than {pct} gone",
+        "somebody took more than {pct} of {setting} from {service}",
+        "{service} runs with {setting} over {pct} smaller than before",
+    ),
+    "cause_up": (
+        "{service} gained over {pct} of {setting}",
+        "{setting} on {service} climbed by more than {pct}",
+        "more {setting} on {service}, over {pct} more",
+        "{setting} of {service} enlarged beyond {pct}",
+        "follows a jump of {setting} on {service} of more than {pct}",
+        "needs {setting} boosted by over {pct}, on {service}",
+        "begins after {service} was given more than {pct} extra {setting}",
+        "{setting} of {service} soared, and by over {pct}",
+        "too much {setting} on {service}: more than {pct} on top",
+        "somebody put more than {pct} of {setting} onto {service}",
+        "{service} runs with {setting} over {pct} larger than before",
+    ),
+    "remedy": (
+        "apply {verb} to {service}", "what works: {verb}, on {service}",
+        "answer with {verb} on {service}", "run {verb} against {service}",
+        "ends after {verb} on {service}", "{service} recovers with {verb}",
+        "try {verb}, and nothing else, on {service}", "the cure for {service} is {verb}",
+        "give {service} {verb}", "{verb}, applied to {service}, ends it",
+    ),
+    "escalation": (
+        "call the Manager: escalate", "only escalate works", "no repair exists, escalate",
+        "hand it to the Manager", "somebody above the team takes over",
+        "tell the Manager, who escalates", "wait for a decision from above",
+        "the team cannot mend this; escalate", "outside help is needed",
+    ),
+    "memory": (
+        "memory usage climbs", "memory is eaten up", "RAM is nearly full",
+        "the heap keeps growing", "it swallows memory", "RAM use only rises",
+    ),
+    "disk": (
+        "the disk gets full", "storage fills up", "disk space shrinks", "volumes are nearly full",
+        "free space is running low", "writes find no room",
+    ),
+    "capacity": (
+        "cpu saturated", "cpu at its limit", "cpu has no headroom", "the cpu is pegged",
+        "compute is used up", "every core is taken",
+    ),
+    "load": (
+        "load is too high", "overloaded with requests", "traffic beyond its limit",
+        "it gets more requests than usual", "demand is beyond its size", "a flood of traffic",
+    ),
+    "errors": (
+        "error rate grows", "more and more errors", "requests end in errors", "failures pile up",
+        "many responses are errors", "it returns errors",
+    ),
+    "latency": (
+        "responses get slow", "response times grow", "latency goes up", "it takes ages to respond",
+        "responses drag", "delays get longer",
+    ),
+    "here": (
+        "the service with the fault", "the broken service", "where it fails",
+        "the service that broke first", "the faulty one", "the origin of the trouble",
+    ),
+    "below": (
+        "the caller", "what calls it", "the service in front of it", "the client of it",
+        "the one in front", "the service that depends on it",
+    ),
+    "above": (
+        "a dependency of it", "what it depends on", "a service behind it", "the one behind it",
+        "its backend", "what it sends calls to",
+    ),
+    "restart": (
+        "restart", "restart", "restart", "a reboot", "a relaunch", "another start",
+        "a process that begins anew", "killing it and starting it", "a clean boot",
+        "cycling the process",
+    ),
+    "rollback": (
+        "rollback", "rollback", "rollback", "a revert", "an undo of the deploy",
+        "the last good build", "the previous release", "taking the change back",
+        "the build from before", "a step back in versions",
+    ),
+    "scale": (
+        "scale", "scale", "scale", "extra instances", "scaling out", "added machines",
+        "a bigger fleet of it", "further instances", "doubling what serves it", "capacity added",
+    ),
+    "reroute": (
+        "reroute", "reroute", "reroute", "corrected routes", "routing as before", "a route repair",
+        "routes set right", "traffic on its old path", "the proper routing table",
+        "pointing traffic where it belongs",
+    ),
+    "purge": (
+        "purge", "purge", "purge", "a cleanup of files", "deleting old data", "freed storage",
+        "throwing old files away", "room made on the volume", "wiping what is stale",
+        "removed leftovers",
+    ),
+    "renew_cert": (
+        "renew_cert", "renew_cert", "renew_cert", "a new cert", "certificate renewal",
+        "fresh TLS keys", "a certificate that is valid again", "re-issued TLS credentials",
+        "a replaced cert", "new proof of identity",
+    ),
+    "throttle": (
+        "throttle", "throttle", "throttle", "rate limiting", "a request limit", "slower clients",
+        "a lid on traffic", "clients held back", "admitting less work", "a lower request rate",
+    ),
+    "warm_cache": (
+        "warm_cache", "warm_cache", "warm_cache", "a preloaded cache", "cache warming",
+        "priming the cache", "cached data loaded ahead", "entries put into the cache first",
+        "a cache that is not cold", "prefetched data",
+    ),
+    "pause_batch": (
+        "pause_batch", "pause_batch", "pause_batch", "suspended batch runs",
+        "a stop of batch jobs", "a batch break", "night jobs put on hold",
+        "background jobs stopped for now", "no batch work for a while",
+        "batch runs moved to later",
+    ),
+    "single": (
+        "each change stays within {pct}", "{pct} is the most that one act may move",
+        "never over {pct} in a single go", "an act above {pct} is forbidden",
+        "bounded to {pct} per act", "moves by up to {pct}, act by act",
+        "a single move may reach {pct}", "whoever signs it, {pct} per move is the ceiling",
+        "never takes more than {pct} at once", "{pct} or less whenever it acts",
+        "cannot go past {pct} with one move",
+    ),
+    "window": (
+        "any {minutes} hold {pct} of change to a setting at most",
+        "a setting may shift by {pct} in {minutes}, all acts together",
+        "sum over {minutes} on a setting: up to {pct}",
+        "never above {pct} for a setting in {minutes}, summed",
+        "in {minutes} a setting gets {pct} of change, no more",
+        "acts on a setting during {minutes} stay within {pct} together",
+        "{pct} for a setting is all that {minutes} allow",
+        "whatever it does to a setting in {minutes} stays under or at {pct}",
+        "counted over {minutes}, a setting may change {pct}",
+        "its moves on one setting, {minutes} together, reach {pct} at most",
+        "a setting has room for {pct} of change per {minutes}",
+    ),
+    "below_load": (
+        "util has to be below {util}", "forbidden once util reaches {util}",
+        "only for services under {util} util", "allowed under {util} util",
+        "too much util, from {util} on, stops it", "util below {util} is required",
+        "usage must be under {util} first", "hands off services that reach {util} usage",
+        "fine while the load is less than {util}", "a load of {util} or more rules it out",
+        "works only where load stays below {util}",
+    ),
+    "above_load": (
+        "util has to be above {util}", "forbidden until util passes {util}",
+        "only for services over {util} util", "allowed over {util} util",
+        "too little util, up to {util}, stops it", "util above {util} is required",
+        "usage must be over {util} first", "hands off services that stay under {util} usage",
+        "fine while the load is more than {util}", "a load of {util} or less rules it out",
+        "works only where load is beyond {util}",
+    ),
+    "freeze": (
+        "change freeze from {first} to {last}", "minutes {first} to {last} are closed to it",
+        "blocked between minute {first} and {last}", "stands still from {first} to {last}",
+        "forbidden time: {first} to {last}", "no work of it from {first} till {last}",
+        "off duty from {first} to {last}", "cannot touch anything between {first} and {last}",
+        "silence from {first} to {last}", "out of service, minutes {first} to {last}",
+        "its tools are locked from {first} until {last}",
+    ),
+    "off_limits": (
+        "{services} are forbidden", "stays off {services}", "not allowed on {services}",
+        "may not change {services}", "anything except {services}", "{services} are closed to it",
+        "{services} stay as they are", "anywhere, but not on {services}",
+        "somebody else runs {services}", "{services} are taboo", "no rights on {services}",
+    ),
+    "order_only": (
+        "acts need an order, all of them", "an order must exist for every act",
+        "only ordered acts", "each act requires an order", "no order, no act",
+        "has to hold an order before it acts", "told to, or not at all",
+        "somebody has to order it", "its acts follow orders",
+        "must show an order for what it does", "obeys orders and takes no step alone",
+    ),
+    "order": (
+        "{agent} is allowed {pct} on {setting} of {service} until {until}, says {author}",
+        "until {until}: {agent} may move {setting} at {service} by {pct}, approved by {author}",
+        "{author} approves up to {pct} on {setting}, {service}, for {agent} until {until}",
+        "approved by {author}: {agent}, {service}, {setting}, {pct}, till {until}",
+        "{author} asks {agent} for {pct} on {setting} of {service}, to be done by {until}",
+        "{agent} got {pct} for {setting} on {service} from {author}, ending {until}",
+    ),
+}  # fmt: skip
