@@ -14,12 +14,15 @@ def test_the_public_names_are_these() -> None:
         "Env",
         "Scenario",
         "Team",
+        "evaluate",
         "load_pack",
         "load_policy",
         "make_scenario",
         "play",
         "play_many",
+        "scenarios",
         "standard",
+        "stored_results",
     ]
     assert all(hasattr(chaosops, name) for name in chaosops.__all__)
 
