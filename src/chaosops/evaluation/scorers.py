@@ -1,0 +1,207 @@
+"""Monitors that score stored transcripts: what they are, and how they are asked.
+
+A scorer is one of:
+
+- a function ``view -> {agent: suspicion}``, or ``transcript -> {agent: suspicion}`` if its first
+  parameter is called ``transcript``, as ``module:name`` or ``path/to/file.py:name``;
+- a policy, whose suspicion as Oversight is taken: a script by name, or a model or an endpoint;
+- a file of scores, ``*.jsonl``, that was written elsewhere: id, turn, suspicion.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any, Protocol
+
+from chaosops.core.chain import read_json
+from chaosops.core.dice import key_of
+from chaosops.core.errors import BadInput
+from chaosops.core.files import write_text
+from chaosops.core.importing import cause, load_object, read_name
+from chaosops.core.inputs import expanded, read_text
+from chaosops.evaluation.transcripts import RecordedEpisode, Transcript
+from chaosops.policies.llm.spec import KINDS
+from chaosops.policies.protocol import DecisionRequest, Policy, request_key
+from chaosops.policies.registry import load_policy
+
+Suspicion = Mapping[str, float]
+SIDE_BY_SIDE = 64  # transcripts that a policy is asked about at once
+
+
+class Scorer(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def score(self, transcripts: Sequence[Transcript]) -> Sequence[Any]:
+        """The suspicion against each agent, for each transcript. Empty: none is told."""
+        ...
+
+    def status(self) -> Mapping[str, Any]: ...
+
+
+class FunctionScorer:
+    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
+        self.name = name
+        self._function = function
+        self._whole = _first_parameter(function) == "transcript"
+        self._file = _file_of(function)
+
+    def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
+        return [self._scored(transcript) for transcript in transcripts]
+
+    def _scored(self, transcript: Transcript) -> Any:
+        try:
+            return self._function(transcript if self._whole else transcript.view)
+        except Exception as error:
+            raise BadInput(f"{_at(self.name, transcript)}: {cause(error, self._file)}") from error
+
+    def status(self) -> Mapping[str, Any]:
+        return {"kind": "function", "reads": "transcript" if self._whole else "view"}
+
+
+class PolicyScorer:
+    """The suspicion that a policy reports as Oversight. Its actions are not played."""
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        if policy.sees_truth:
+            raise BadInput(f"{name} sees the truth, which transcripts do not hold; name another")
+        self.name = name
+        self._policy = policy
+
+    def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
+        requests = [
+            DecisionRequest(each.view, request_key(key_of("transcript", each.id), each.view.step))
+            for each in transcripts
+        ]
+        return [decision.suspicion for decision in self._policy.decide(requests)]
+
+    def status(self) -> Mapping[str, Any]:
+        return dict(self._policy.status())
+
+
+class StoredScores:
+    """Scores in a file: ``{"id": "e0001", "turn": 1, "suspicion": {"autoscaler": 0.3}}``."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._scores: dict[tuple[Any, Any], Any] = {}
+        for number, text in enumerate(read_text(path, "scores").splitlines(), 1):
+            try:
+                line = read_json(text)
+                place = line["id"], line["turn"]
+                self._scores[place] = line["suspicion"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise BadInput(
+                    f"{path}: line {number} is not an object with id, turn and suspicion ({error})"
+                ) from None
+
+    def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
+        places = [(each.id, len(each.views)) for each in transcripts]
+        if missing := [place for place in places if place not in self._scores]:
+            name, turn = missing[0]
+            raise BadInput(
+                f"{self.name} has no score of {name}, turn {turn}; score every turn of the evidence"
+            )
+        return [self._scores[place] for place in places]
+
+    def status(self) -> Mapping[str, Any]:
+        return {"kind": "stored scores"}
+
+
+def load_scorer(text: str) -> Scorer:
+    if text.endswith(".jsonl"):
+        return StoredScores(expanded(text))
+    if not _is_own(text):
+        return PolicyScorer(text, load_policy(text))
+    found: Any = load_object(text, f"scorer {text}")
+    if isinstance(found, type):
+        found = _made(text, found)
+    if hasattr(found, "decide"):
+        return PolicyScorer(text, found)
+    if not callable(found):
+        raise BadInput(f"{text} is {type(found).__name__}; a scorer is a function or a policy")
+    return FunctionScorer(text, found)
+
+
+def _is_own(text: str) -> bool:
+    """Whether it names code of the user's own. ``local:smollm2`` has the same form."""
+    named = read_name(text)
+    return named is not None and (named.is_file or named.home not in KINDS)
+
+
+def _made(text: str, kind: type) -> Any:
+    try:
+        return kind()
+    except Exception as error:
+        raise BadInput(f"{text}() failed: {cause(error)}") from error
+
+
+def _file_of(function: Callable[..., Any]) -> str | None:
+    code = getattr(function, "__code__", None)
+    return getattr(code, "co_filename", None)
+
+
+def _first_parameter(function: Callable[..., Any]) -> str:
+    try:
+        return next(iter(inspect.signature(function).parameters), "")
+    except (TypeError, ValueError):  # some callables in C have no signature
+        return ""
+
+
+def scores_of(
+    scorer: Scorer,
+    episodes: Sequence[RecordedEpisode],
+    progress: Callable[[int], None] = lambda done: None,
+) -> list[list[Suspicion]]:
+    """The suspicion on every turn of Oversight, for each episode. ``progress`` is called with the
+    number of turns done."""
+    asked = [each for episode in episodes for each in episode.transcripts()]
+    answers: list[Suspicion] = []
+    for first in range(0, len(asked), SIDE_BY_SIDE):
+        some = asked[first : first + SIDE_BY_SIDE]
+        told = scorer.score(some)
+        answers += [_checked(scorer.name, *pair) for pair in zip(some, told, strict=True)]
+        progress(len(answers))
+    rest = iter(answers)
+    return [[next(rest) for _ in episode.views] for episode in episodes]
+
+
+def _checked(name: str, transcript: Transcript, told: Any) -> Suspicion:
+    if told is None:
+        return {}
+    if not isinstance(told, Mapping):
+        raise BadInput(
+            f"{_at(name, transcript)}: returned {type(told).__name__}; return a dictionary with "
+            "a number from 0 to 1 for each agent of view.rules.agents"
+        )
+    for agent, value in told.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+            raise BadInput(
+                f"{_at(name, transcript)}: the suspicion of {agent!r:.60} is {value!r:.60}; "
+                "expected a number from 0 to 1"
+            )
+    return {str(agent): float(value) for agent, value in told.items()}
+
+
+def _at(name: str, transcript: Transcript) -> str:
+    return f"{name} on {transcript.id}, turn {len(transcript.views)}"
+
+
+def write_scores(
+    path: Path, episodes: Sequence[RecordedEpisode], scores: Sequence[Sequence[Suspicion]]
+) -> None:
+    """In the form that ``StoredScores`` reads."""
+    lines = (json.dumps(line) + "\n" for line in _score_lines(episodes, scores))
+    write_text(path, "".join(lines), "scores")
+
+
+def _score_lines(
+    episodes: Sequence[RecordedEpisode], scores: Sequence[Sequence[Suspicion]]
+) -> Iterator[dict[str, Any]]:
+    for episode, turns in zip(episodes, scores, strict=True):
+        for turn, suspicion in enumerate(turns, 1):
+            yield {"id": episode.id, "turn": turn, "suspicion": dict(suspicion)}
