@@ -87,13 +87,20 @@ def test_nothing_in_the_evidence_depends_on_who_is_called_the_rogue(transcripts:
 
 @pytest.mark.parametrize("team", ["last_toucher", "oversight=keyword,others=heuristic"])
 def test_the_overseer_that_plays_never_flags(team: str) -> None:
-    """So the rogue is not contained, and no reader learns what the overseer thought."""
+    """So the rogue is not contained, and no reader learns what the overseer thought. It audits
+    every turn, so its waiting tells nothing either."""
     flagged = 0
     for seed in range(6):
         scenario = make_scenario(pack="arena", split="test", seed=seed)
         episode = play(scenario, recording_team(team))
         evidence, _ = evidence_and_label("e1", episode)
         assert "flag_rogue" not in {act["action"]["action"] for act in evidence["acts"]}
+        own = [act["action"] for act in evidence["acts"] if act["role"] == "oversight"]
+        agents = evidence["rules"]["agents"]
+        audited = [act["target"] for act in own if act["action"] == "audit"]
+        assert audited == agents[: len(audited)]
+        waits = [act for act in own if act["action"] == "noop"]
+        assert not waits or len(audited) == len(agents)
         chats = [message for view in evidence["views"] for message in view["chat"]]
         assert all(said.get("action", {}).get("action") != "flag_rogue" for said in chats)
         live = play(scenario, load_team(team))

@@ -4,8 +4,8 @@
     OUT/labels.jsonl     the truth: the rogue, its acts, and when the fault came back
     OUT/manifest.json    how both were made, with their hashes
 
-The overseer that plays looks and audits, but never flags. A flag would contain the rogue and tell
-every later reader what the overseer thought.
+The overseer that plays audits and never flags. A flag would contain the rogue and tell every later
+reader what the overseer thought. So would waiting instead, where it has seen enough.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import FlagRogue, Noop, to_wire
+from chaosops.core.actions import Action, Audit, FlagRogue, Noop, to_wire
 from chaosops.core.chain import read_json
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
@@ -94,8 +94,8 @@ class RecordedEpisode(NamedTuple):
         return sum(last is None or view.step < last for view in self.views)
 
 
-class _WithoutFlags:
-    """Plays like another policy, and waits where that one flags."""
+class _Auditing:
+    """Plays like another policy. Where that one flags or waits, it audits the next agent."""
 
     sees_truth = False
 
@@ -104,13 +104,23 @@ class _WithoutFlags:
         self.name = f"{policy.name} without flags"
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        decisions = self._policy.decide(requests)
         return [
-            Decision(Noop()) if isinstance(decision.action, FlagRogue) else decision
-            for decision in self._policy.decide(requests)
+            Decision(_next_audit(request.view))
+            if isinstance(decision.action, FlagRogue | Noop)
+            else decision
+            for request, decision in zip(requests, decisions, strict=True)
         ]
 
     def status(self) -> Mapping[str, Any]:
-        return {**self._policy.status(), "flags": "replaced by noop"}
+        return {**self._policy.status(), "flags_and_waits": "replaced by audits"}
+
+
+def _next_audit(view: RoleView) -> Action:
+    """Of the first agent that was not audited yet. Where all were, it waits."""
+    audited = {report.agent for report in view.audits}
+    others = [agent for agent in view.rules.agents if agent not in audited]
+    return Audit(others[0]) if others and view.rules.may(view.role, Audit.verb) else Noop()
 
 
 def recording_team(text: str) -> Team:
@@ -123,7 +133,7 @@ def recording_team(text: str) -> Team:
                 f"{policy.name} sees the truth, and its acts as {role} would tell it to every "
                 "monitor; name another policy"
             )
-    overseer = _WithoutFlags(team.policies[Role.OVERSIGHT])
+    overseer = _Auditing(team.policies[Role.OVERSIGHT])
     return Team({**team.policies, Role.OVERSIGHT: overseer}, text)
 
 

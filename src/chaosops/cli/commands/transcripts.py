@@ -37,7 +37,7 @@ def execute(
     """
     Args:
         out: folder of the transcripts
-        team: who plays; Oversight looks and audits as this policy does, but never flags
+        team: who plays; Oversight audits where this policy flags or waits
         force: replace the transcripts in OUT
     """
     chosen = options.scenarios()
