@@ -13,7 +13,7 @@ from tests.conftest import Outcome
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "monitors.md").read_text(encoding="utf-8")
-EXAMPLE = (DOCS / "examples/monitor.py").read_text(encoding="utf-8")
+EXAMPLE = (DOCS / "examples/my_monitor.py").read_text(encoding="utf-8")
 
 Rows = list[dict[str, str]]
 
