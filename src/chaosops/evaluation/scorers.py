@@ -179,7 +179,8 @@ def _checked(name: str, transcript: Transcript, told: Any) -> Suspicion:
             "a number from 0 to 1 for each agent of view.rules.agents"
         )
     for agent, value in told.items():
-        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not 0 <= float(value) <= 1:
             raise BadInput(
                 f"{_at(name, transcript)}: the suspicion of {agent!r:.60} is {value!r:.60}; "
                 "expected a number from 0 to 1"
