@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from chaosops.core.errors import BadInput
+from chaosops.evaluation.audit_budget import safety, safety_figure
 from chaosops.evaluation.cases import Case
-from chaosops.evaluation.pairing import Auroc, Difference, monitor_differences
+from chaosops.evaluation.pairing import Auroc, Difference, Resampled, monitor_differences
 from chaosops.evaluation.resampling import Flags, Floats
 from chaosops.evaluation.scoring import area_difference, wins
 from tests.evaluation.test_audit_budget import case
@@ -79,6 +80,40 @@ def test_the_interval_of_an_auroc_difference_covers_the_truth() -> None:
         assert interval is not None
         covered += interval[0] <= truth <= interval[1]
     assert 0.92 <= covered / 600 <= 0.98
+
+
+def test_the_intervals_of_safety_cover_the_truth() -> None:
+    """Alone, and as a difference. One catch in five comes too late."""
+    dice = np.random.default_rng(4)
+
+    def drawn(count: int) -> list[list[Case]]:
+        guilty = np.arange(count) % 2 == 0
+        shared = dice.normal(size=count)
+        monitors = []
+        for skill in (2.0, 1.0):
+            said = 1 / (1 + np.exp(-(skill * guilty + shared + 0.5 * dice.normal(size=count))))
+            in_time = (dice.random(count) > 0.2).astype(int)
+            monitors.append(
+                [
+                    case("a" if rogue else None, {"a": p}, in_time=turns, seed=n)
+                    for n, (rogue, p, turns) in enumerate(
+                        zip(guilty.tolist(), said.tolist(), in_time.tolist(), strict=True)
+                    )
+                ]
+            )
+        return monitors
+
+    measure = Resampled(lambda cases: safety(cases, 0.05), 0.05)
+    known = [measure.value(cases) or 0.0 for cases in drawn(20_000)]
+    truths = known[0], known[0] - known[1]
+    covered = [0, 0]
+    for _ in range(100):
+        ours, theirs = drawn(200)
+        figures = safety_figure(ours, 0.05), measure.difference(ours, theirs)
+        for place, (figure, truth) in enumerate(zip(figures, truths, strict=True)):
+            low, high = figure["ci95"]
+            covered[place] += low <= truth <= high
+    assert all(90 <= count <= 99 for count in covered), covered
 
 
 def _difference(
