@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,8 +14,7 @@ from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import Case, case_of
 from chaosops.evaluation.pairing import AUROC_DIFFERENCES, Difference, Mean, tpr_difference
 from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME, Results
-from chaosops.evaluation.stored import results_file
-from chaosops.evaluation.verify import stored_results
+from chaosops.evaluation.stored import read_results, results_file
 
 SEPARATOR = "#"  # FOLDER#POLICY
 
@@ -89,25 +88,24 @@ def names_folder(text: str) -> bool:
     return SEPARATOR in text or results_file(_folder(text)) is not None
 
 
+def folder_and_policy(text: str) -> tuple[Path, str]:
+    """Of ``FOLDER`` with one policy, or ``FOLDER#POLICY``. Nothing is played yet."""
+    _, named, policy = text.partition(SEPARATOR)
+    folder = _folder(text)
+    policies = list(read_results(folder)[0]["policies"])
+    if named and policy not in policies:
+        raise UnknownName("policy", policy, policies)
+    if not named and len(policies) != 1:
+        raise BadInput(
+            f"{text} holds several policies; name one, such as "
+            f"{text}{SEPARATOR}{policies[0] if policies else 'POLICY'}: {', '.join(policies)}"
+        )
+    return folder, policy if named else policies[0]
+
+
 def _folder(text: str) -> Path:
     path = Path(text.partition(SEPARATOR)[0])
     return path.parent if path.name in (RESULTS_NAME, COMPRESSED_NAME) else path
-
-
-def stored_side(text: str, progress: Callable[[int, int], None]) -> Side:
-    """``FOLDER`` with one policy, or ``FOLDER#POLICY``. Its episodes are played again, so that
-    figures of changed files are not compared."""
-    _, named, policy = text.partition(SEPARATOR)
-    results = stored_results(_folder(text), progress)
-    policies = list(results.episodes)
-    if named and policy not in policies:
-        raise UnknownName("policy", policy, policies)
-    if not named and len(policies) > 1:
-        raise BadInput(
-            f"{text} holds several policies; name one, such as "
-            f"{text}{SEPARATOR}{policies[0]}: {', '.join(policies)}"
-        )
-    return Side(text, policy if named else policies[0], results)
 
 
 def compare(ours: Side, theirs: Side) -> Comparison:

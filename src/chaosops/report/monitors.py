@@ -57,6 +57,7 @@ def paired_table(rows: Sequence[Mapping[str, Any]], differences: Sequence[Differ
 
 
 def comparison_table(comparison: Comparison) -> str:
+    """Without measures that neither side has, such as rogues caught where there are none."""
     known = {each.key: each for each in COMPARED}
     heads = ["measure", "tier", *comparison.names, "difference", "episodes"]
     cells = [
@@ -69,6 +70,7 @@ def comparison_table(comparison: Comparison) -> str:
             str(row["pairs"]),
         ]
         for row in comparison.rows
+        if (row["a"], row["b"]) != (None, None)
     ]
     return aligned(heads, cells)
 

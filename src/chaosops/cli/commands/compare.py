@@ -20,9 +20,10 @@ from chaosops.evaluation.comparison import (
     Comparison,
     Side,
     compare,
+    folder_and_policy,
     names_folder,
-    stored_side,
 )
+from chaosops.evaluation.verify import stored_results
 from chaosops.report.monitors import comparison_table, differing_table
 
 COMPARISON = "compare.json"
@@ -66,11 +67,15 @@ def execute(
 
 
 def _sides(texts: tuple[str, str], options: EpisodeOptions, command: str) -> tuple[Side, Side]:
-    """A policy plays what the other side's folder holds, or what the options say."""
-    found: dict[str, Side] = {}
+    """A policy plays what the other side's folder holds, or what the options say. Episodes in a
+    folder are replayed, so that figures of changed files are not compared."""
+    named = {text: folder_and_policy(text) for text in texts if names_folder(text)}
     with Progress() as progress:
-        for text in filter(names_folder, dict.fromkeys(texts)):
-            found[text] = stored_side(text, partial(progress.update, text))
+        stored_in = {
+            folder: stored_results(folder, partial(progress.update, str(folder)))
+            for folder in dict.fromkeys(folder for folder, _ in named.values())
+        }
+    found = {text: Side(text, of[1], stored_in[of[0]]) for text, of in named.items()}
     stored = [scenario for side in found.values() for scenario in side.episodes]
     policies = [text for text in dict.fromkeys(texts) if text not in found]
     if policies:
