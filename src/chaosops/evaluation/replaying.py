@@ -30,12 +30,15 @@ from chaosops.wire.episodes import episode_to_wire, record_of, replay
 _BESIDE = ("policy", "status", "chain")
 
 
-def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
+def scripts_of(
+    policy: str, status: Mapping[str, Any], own: Mapping[str, Policy] | None = None
+) -> dict[Role, Policy]:
     """The scripted policies by role. They depend on view and key alone, so they can be asked again.
 
-    The team's name decides. The status counts only if no policy has this name.
+    The team's name decides. The status counts only if no policy has this name. ``own`` are policies
+    of a user's own that may be asked too.
     """
-    scripts = {}
+    scripts: dict[Role, Policy] = {}
     names = names_of(policy)
     for role in Role:
         name, of = names.get(role), role_status(status, role)
@@ -43,6 +46,8 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
             name = of.get("policy")
         if name in registered():
             scripts[role] = load_policy(str(name))
+        elif own and name in own:
+            scripts[role] = own[name]
     return scripts
 
 
@@ -65,11 +70,14 @@ def replay_line(
 
 
 def replay_record(
-    file: str, record: Mapping[str, Any], status: Mapping[str, Any]
+    file: str,
+    record: Mapping[str, Any],
+    status: Mapping[str, Any],
+    own: Mapping[str, Policy] | None = None,
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    check = partial(_check, scripts=scripts_of(name.policy, status), whole_prompts=True)
+    check = partial(_check, scripts=scripts_of(name.policy, status, own), whole_prompts=True)
     again, problems = replay(record, check=check)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 

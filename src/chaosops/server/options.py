@@ -89,7 +89,7 @@ def chosen_scenario(options: ResetOptions) -> Scenario:
 
 def splits() -> dict[str, str]:
     """Split -> its pack. A pack without splits is one."""
-    whole = {pack: pack for pack in packs.PACKS if not packs.load_pack(pack).splits}
+    whole = {pack.name: pack.name for pack in packs.loadable_packs() if not pack.splits}
     return whole | packs.splits()
 
 

@@ -43,7 +43,7 @@ def execute(
     scenario = options.chosen()
     if record:
         # The policy may be a model in a file.
-        open_file(record, "--record", map(Path, re.split(r"[=+,]", policy)))
+        open_file(record, "--record", map(Path, re.split(r"[=+,:]", policy)))
     with Progress("steps at most") as progress:
         progress.update(f"loading {policy}", 0, None)
         team = load_team(policy)
