@@ -42,6 +42,7 @@ from chaosops.evaluation.stored import (
     results_file,
     statuses,
 )
+from chaosops.packs import PACKS
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
@@ -205,7 +206,12 @@ def _replay_all(
 
 def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:
     present = present_packs(scenarios)
-    return [
+    missing = [
+        f"pack {plain(name)} is not installed: install the package that brings it, and verify again"
+        for name in hashes
+        if name not in PACKS
+    ]
+    return missing + [
         f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
         f"{present[name]['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()

@@ -23,7 +23,7 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.importing import cause, file_digest
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import flagged_agents
-from chaosops.policies.protocol import DecisionRequest
+from chaosops.policies.protocol import DecisionRequest, RegisteredPolicy
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.parse import parse, parse_object
 from chaosops.roles.view import RoleView
@@ -42,7 +42,9 @@ class OwnPolicy:
         self._reload = reload
         self._source = file_digest(found)
         self._file = _file_of(found)
-        subject = self._made(found) if isinstance(found, type) else found
+        subject: Any = self._made(found) if isinstance(found, type) else found
+        if isinstance(subject, RegisteredPolicy) and not hasattr(subject, "name"):
+            subject.name = name  # type: ignore[misc]
         self.sees_truth = getattr(subject, "sees_truth", False) is True
         self._told = getattr(subject, "status", None)
         self._ask = self._asked(subject)
@@ -58,9 +60,11 @@ class OwnPolicy:
             raise
         except Exception as error:
             view = requests[0].view
-            where = f"as {view.role} at step {view.step}"
+            why = cause(error, self._file)
+            # Only Oversight sees agents, so a monitor often fails in another role.
+            hint = "" if view.role is Role.OVERSIGHT else f"; a monitor plays {self._team}"
             raise BadInput(
-                f"policy {self.name} failed {where}: {cause(error, self._file)}"
+                f"policy {self.name} failed as {view.role} at step {view.step}: {why}{hint}"
             ) from error
         if len(answers) != len(requests):
             raise BadInput(
@@ -78,6 +82,11 @@ class OwnPolicy:
             raise BadInput(f"policy {self.name}: status() must return a dict, got {told!r:.60}")
         fixed = {"kind": KIND, "policy": self.name, "sees_truth": self.sees_truth}
         return {**told, **fixed, "source": self._source}
+
+    @property
+    def _team(self) -> str:
+        """A team in which it is Oversight."""
+        return f"oversight={self.name},others=heuristic"
 
     def _made(self, found: type) -> object:
         try:
@@ -147,7 +156,7 @@ class OwnPolicy:
         if view.role is not Role.OVERSIGHT:
             raise BadInput(
                 f"policy {self.name} returned a suspicion as {view.role}, but a monitor plays "
-                f"Oversight alone; name a team: oversight={self.name},others=heuristic"
+                f"Oversight alone; name a team: {self._team}"
             )
         suspicion = self._probabilities(view, answer)
         free = {agent: p for agent, p in suspicion.items() if agent not in flagged_agents(view)}
