@@ -14,8 +14,11 @@ from chaosops import Team, load_policy, make_scenario, play
 from chaosops.core.actions import FlagRogue, Noop, Restart, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError
-from chaosops.core.vocabulary import Role
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
+from chaosops.evaluation.evaluate import evaluate
+from chaosops.evaluation.judge import judge_monitors
+from chaosops.evaluation.matrix import scenarios
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import load_team
 
@@ -267,3 +270,15 @@ def test_a_policy_that_ships_keeps_its_name(mine: str) -> None:
     Path("heuristic.py").write_text(FILE, encoding="utf-8")
     assert load_policy("heuristic").status()["kind"] == "scripted"
     assert load_policy("heuristic.py:waits").status()["kind"] == "own"
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_monitor_of_the_page_plays_beside_the_overseers_that_ship() -> None:
+    name = f"{DOCS / 'examples' / 'monitor.py'}:unordered"
+    assert (DOCS / "examples" / "monitor.py").read_text() in (DOCS / "own_policies.md").read_text()
+    teams = [f"oversight={overseer},others=heuristic" for overseer in (name, "auditor")]
+    judged = judge_monitors(evaluate(teams, scenarios(pack="arena", tiers=[Tier.HARD], seeds=20)))
+    assert [row["policy"] for row in judged.summary] == teams
+    assert all(row["auroc_turn_1"]["value"] is not None for row in judged.summary)
