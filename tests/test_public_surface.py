@@ -13,6 +13,7 @@ def test_the_public_names_are_these() -> None:
         "ChaosOpsError",
         "Env",
         "Scenario",
+        "Seat",
         "Team",
         "load_pack",
         "load_policy",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chaosops.rollout import play as play
     from chaosops.rollout import play_many as play_many
     from chaosops.rubrics import standard as standard
+    from chaosops.seat import Seat as Seat
 
 __version__ = VERSION
 
@@ -26,6 +27,7 @@ _HOMES = {
     "ChaosOpsError": "core.errors",
     "Env": "env",
     "Scenario": "core.scenario",
+    "Seat": "seat",
     "Team": "rollout",
     "load_pack": "packs",
     "load_policy": "policies.registry",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from chaosops.core.actions import Action
@@ -18,6 +18,7 @@ from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, project
 from chaosops.rubrics import standard
 from chaosops.server.options import ResetOptions, chosen_scenario
+from chaosops.server.partners import take_seat
 from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import debrief_to_wire
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
@@ -95,30 +96,50 @@ def state_of(episode_id: str, env: Env, **told: Any) -> ChaosOpsState:
     )
 
 
+class Played(NamedTuple):
+    """The client's turn, and the reward until the client is on turn again."""
+
+    turn: Turn
+    reward: float
+
+
 class ServedEpisode(ShownEpisode):
+    """With a role in the options, the client has one seat and the server plays the partners."""
+
     def __init__(self, options: ResetOptions) -> None:
         scenario = chosen_scenario(options)
-        super().__init__(Env(scenario, _RUBRIC), options.format, options.include)
+        self._seat = seat = take_seat(scenario, options.role, options.partners, _RUBRIC)
+        env = Env(scenario, _RUBRIC) if seat is None else seat.env
+        super().__init__(env, options.format, options.include)
         self.id = options.episode_id or str(uuid4())
-        self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
-        self.reward = 0.0
+        served = Episode(scenario, env.cause, env.rogue, "served")
+        self.record = served if seat is None else seat.episode
+        self.reward = sum(turn.score.total for turn in self.record.turns)
 
     @property
     def role(self) -> Role | None:
         """The role on turn; None when the episode is over."""
         return None if self.env.over else self.env.role
 
-    def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Turn:
+    def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Played:
         if self.env.over:
             raise BadInput("the episode is over: reset starts another")
-        turn = self.env.play(Decision(action, suspicion))
-        self.record.turns.append(turn)
-        self.reward += turn.score.total
-        return turn
+        decision = Decision(action, suspicion)
+        if self._seat is not None:
+            step = self._seat.act(decision)
+            played = Played(step.turns[0], step.reward)
+        else:
+            turn = self.env.play(decision)
+            self.record.turns.append(turn)
+            played = Played(turn, turn.score.total)
+        self.reward += played.reward
+        return played
 
     @property
     def rules(self) -> dict[str, Any]:
-        """All rules, for a client that plays all four roles."""
+        """All rules for a client that plays all four roles, otherwise those of its role."""
+        if self._seat is not None:
+            return self.rules_of(self._seat.role)
         return rules_to_wire(self.env.world.public.rules)
 
     def rules_of(self, role: Role) -> dict[str, Any]:

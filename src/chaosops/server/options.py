@@ -46,11 +46,14 @@ class EpisodeOptions(BaseModel):
 
 class ResetOptions(EpisodeOptions):
     """``index`` picks a task of a split instead of a tier and a seed. ``include`` chooses what is
-    sent about the role on turn: its view as data, as a prompt, and its legal actions."""
+    sent about the role on turn: its view as data, as a prompt, and its legal actions. With a
+    ``role`` the client plays this role alone, and the server plays its ``partners``."""
 
     index: int | None = Field(default=None, ge=0)
     include: list[Part] = list(PARTS)
     episode_id: str | None = Field(default=None, max_length=255)
+    role: str | None = None
+    partners: str | None = Field(default=None, max_length=255)
 
 
 def read_options(given: Mapping[str, Any]) -> ResetOptions:
