@@ -70,7 +70,7 @@ def test_a_seat_in_an_ended_episode_and_an_unknown_role_are_errors() -> None:
     seat.finish()
     with pytest.raises(BadInput, match="the episode is over: take a seat in another"):
         seat.act(Noop())
-    with pytest.raises(UnknownName, match="unknown role 'ops'; .*allowed: sre, oversight"):
+    with pytest.raises(UnknownName, match=r"unknown role 'ops'; .*allowed: sre, oversight"):
         Seat(make_scenario("cascade"), "ops")
 
 

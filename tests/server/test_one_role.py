@@ -84,6 +84,21 @@ def test_what_cannot_be_played_says_why_and_changes_nothing(
     assert env.state.episode_id == "kept"
 
 
+def test_rewards_of_the_clients_own_hold_for_all_turns() -> None:
+    env = ChaosOpsEnvironment()
+    earned = []
+    for rewards in ({}, {"mttr": 0}, {"elapsed": -4}):
+        seen = env.reset(**ARENA, role="sre", rewards=rewards)
+        assert seen.reward is None
+        earned.append(env.step(NOOP).reward)
+    assert earned[0] is not None
+    assert earned[1:] == [0, 2 * earned[0]]
+    with pytest.raises(ChaosOpsError, match="unknown reward 'elapse'; did you mean 'elapsed'"):
+        env.reset(rewards={"elapse": 1})
+    with pytest.raises(ChaosOpsError, match="reward elapsed must be a number, got 'x'"):
+        env.reset(rewards={"elapsed": "x"})
+
+
 def test_a_client_plays_one_role_over_the_network(served: Running) -> None:
     with ChaosOpsClient(served.url) as client:
         step = client.reset(**ARENA, role="oversight", partners="sre=keyword,others=heuristic")

@@ -102,6 +102,14 @@ _POLICIES = (
 )
 _TEAM = "or a team such as oversight=local:smollm2,others=heuristic"
 Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
+Rewards = Annotated[
+    str,
+    Parameter(
+        metavar="NAME=NUMBER,…",
+        help="prices and weights other than the standard, such as false_flag=-150,mttr=0.5 "
+        "(docs/rewards.md)",
+    ),
+]
 PolicySeed = Annotated[Seed, Parameter(help="seed of the policy's random draws")]
 Url = Annotated[str, Parameter(help="address of the server: http://HOST:PORT")]
 ServerToken = Annotated[

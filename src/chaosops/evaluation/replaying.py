@@ -22,7 +22,7 @@ from chaosops.roles.parse import parse
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
-from chaosops.rubrics import standard
+from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import rendered_prompts
 from chaosops.wire.episodes import episode_to_wire, record_of, replay
 
@@ -52,12 +52,16 @@ def scripts_of(
 
 
 def replay_line(
-    file: str, line: Mapping[str, Any], pack_hash: str, scripts: Mapping[Role, Policy]
+    file: str,
+    line: Mapping[str, Any],
+    pack_hash: str,
+    scripts: Mapping[Role, Policy],
+    rubric: CompositeRubric,
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
     check = partial(_check, scripts=scripts)
-    again, problems = replay(record_of(line, pack_hash), rubric=standard(), check=check)
+    again, problems = replay(record_of(line, pack_hash), rubric=rubric, check=check)
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
@@ -74,11 +78,12 @@ def replay_record(
     record: Mapping[str, Any],
     status: Mapping[str, Any],
     own: Mapping[str, Policy] | None = None,
+    rubric: CompositeRubric | None = None,
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
     check = partial(_check, scripts=scripts_of(name.policy, status, own), whole_prompts=True)
-    again, problems = replay(record, check=check)
+    again, problems = replay(record, rubric=rubric, check=check)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 
 

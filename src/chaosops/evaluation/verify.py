@@ -43,7 +43,7 @@ from chaosops.evaluation.stored import (
     statuses,
 )
 from chaosops.packs import PACKS
-from chaosops.wire.recordings import UNCHAINED, recorded_content
+from chaosops.wire.recordings import UNCHAINED, recorded_content, recorded_rubric
 
 Progress = Callable[[int, int], None]
 # Takes the results and the files beside results.json. Returns those files as they should be.
@@ -165,7 +165,8 @@ def verify_recording(path: Path, *, ask_own: bool = False) -> Report:
     own, notes = own_policies({str(record.get("team")): status}, ask=ask_own)
     report.notes += notes
     try:
-        _, found = replay_record(path.name, record, status, own)
+        rubric = recorded_rubric(manifest)
+        _, found = replay_record(path.name, record, status, own, rubric)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     report.findings += found
@@ -189,12 +190,13 @@ def _replay_all(
     report.notes += notes
     scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
+    rubric = recorded_rubric(manifest)
     whole = True
     for done, line in enumerate(lines, 1):
         name = Episode.of(line)
         try:
             pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}))
+            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}), rubric)
             episodes[name.policy].append(again)
         except (BadInput, KeyError, TypeError) as error:
             found, whole = [Finding(file, f"cannot be played: {error}", name)], False

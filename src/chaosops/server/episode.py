@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -16,7 +17,8 @@ from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, project
-from chaosops.rubrics import standard
+from chaosops.rubrics import CompositeRubric, priced
+from chaosops.rubrics.prices import read_rewards
 from chaosops.server.options import ResetOptions, chosen_scenario
 from chaosops.server.partners import take_seat
 from chaosops.wire.decisions import read_action
@@ -24,8 +26,15 @@ from chaosops.wire.episodes import debrief_to_wire
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
-# Scores depend on events alone, so all episodes share one rubric and its cache.
-_RUBRIC = standard()
+_RUBRICS = 64  # with rewards of clients' own; each keeps a cache of scores
+
+
+@lru_cache(maxsize=_RUBRICS)
+def _rubric(rewards: tuple[tuple[str, float], ...]) -> CompositeRubric:
+    """Scores depend on events alone, so episodes with equal rewards share one rubric and its
+    cache."""
+    return priced(dict(rewards))
+
 
 NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema": None}
 
@@ -108,8 +117,9 @@ class ServedEpisode(ShownEpisode):
 
     def __init__(self, options: ResetOptions) -> None:
         scenario = chosen_scenario(options)
-        self._seat = seat = take_seat(scenario, options.role, options.partners, _RUBRIC)
-        env = Env(scenario, _RUBRIC) if seat is None else seat.env
+        rubric = _rubric(tuple(read_rewards(options.rewards).items()))
+        self._seat = seat = take_seat(scenario, options.role, options.partners, rubric)
+        env = Env(scenario, rubric) if seat is None else seat.env
         super().__init__(env, options.format, options.include)
         self.id = options.episode_id or str(uuid4())
         served = Episode(scenario, env.cause, env.rogue, "served")

@@ -16,6 +16,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, PACKS, make_scenario
 from chaosops.policies.llm.formats import load_format
+from chaosops.rubrics.prices import read_rewards
 from chaosops.server.errors import in_one_line
 
 # More steps would leave the reward range that openenv.yaml declares.
@@ -54,6 +55,7 @@ class ResetOptions(EpisodeOptions):
     episode_id: str | None = Field(default=None, max_length=255)
     role: str | None = None
     partners: str | None = Field(default=None, max_length=255)
+    rewards: dict[str, Any] = Field(default={}, description="other than the standard")
 
 
 def read_options(given: Mapping[str, Any]) -> ResetOptions:
@@ -68,6 +70,7 @@ def read_options(given: Mapping[str, Any]) -> ResetOptions:
     except ValidationError as problem:
         raise BadInput(f"reset option {in_one_line(problem.errors())}") from None
     load_format(options.format)
+    read_rewards(options.rewards)
     return options
 
 
