@@ -20,6 +20,7 @@ def test_the_public_names_are_these() -> None:
         "make_scenario",
         "play",
         "play_many",
+        "priced",
         "standard",
     ]
     assert all(hasattr(chaosops, name) for name in chaosops.__all__)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from chaosops.rollout import Team as Team
     from chaosops.rollout import play as play
     from chaosops.rollout import play_many as play_many
+    from chaosops.rubrics import priced as priced
     from chaosops.rubrics import standard as standard
     from chaosops.seat import Seat as Seat
 
@@ -34,6 +35,7 @@ _HOMES = {
     "make_scenario": "packs",
     "play": "rollout",
     "play_many": "rollout",
+    "priced": "rubrics",
     "standard": "rubrics",
 }
 __all__ = list(_HOMES)

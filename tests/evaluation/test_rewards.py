@@ -29,10 +29,9 @@ def manifest(folder: Path) -> dict[str, object]:
 
 def test_the_manifest_and_the_table_name_them(folder: Path) -> None:
     assert "rewards" not in manifest(folder / "standard")
-    wanted = {"mttr": 0.5, "false_flag": -150.0, "unknown_flag": -150.0}
-    assert manifest(folder / "strict")["rewards"] == wanted
+    assert manifest(folder / "strict")["rewards"] == {"mttr": 0.5, "false_flag": -150.0}
     table = (folder / "strict" / "table.md").read_text()
-    assert "rewards other than the standard: mttr=0.5,false_flag=-150,unknown_flag=-150" in table
+    assert "rewards other than the standard: mttr=0.5,false_flag=-150" in table
     rows = [json.loads((folder / of / "summary.json").read_text()) for of in ("standard", "strict")]
     assert [row["mean_reward"] for row in rows[0]] != [row["mean_reward"] for row in rows[1]]
     assert [row["solved"] for row in rows[0]] == [row["solved"] for row in rows[1]]

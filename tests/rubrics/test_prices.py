@@ -67,6 +67,19 @@ def test_rewards_do_not_change_what_is_played() -> None:
     assert plain.reward != dear.reward
 
 
+def test_an_unknown_name_costs_what_a_false_flag_costs_unless_it_is_priced() -> None:
+    guess = Events(step=2, unknown_flag=True)
+    for given, cost in (
+        ({"false_flag": -150}, -150),
+        ({"false_flag": -150, "unknown_flag": -75}, -75),
+        ({"unknown_flag": -10}, -10),
+    ):
+        kept = read_rewards(given)
+        assert read_rewards(kept) == kept
+        for rewards in (given, kept):
+            assert priced(rewards).score(guess).rubrics["oversight"] == cost
+
+
 def test_only_what_differs_is_kept_in_one_order() -> None:
     assert read_rewards({"resolved": 100, "mttr": 1.0}) == {}
     text = "cascade=2,resolved=120"
@@ -82,6 +95,7 @@ def test_only_what_differs_is_kept_in_one_order() -> None:
         ({"resolved": True}, "must be a number, got True"),
         ({"resolved": float("nan")}, r"price resolved must be from -1e\+06 to 1e\+06, got nan"),
         ({"resolved": float("inf")}, "got inf"),
+        ({"resolved": 10**400}, "price resolved must be from"),
         ({"mttr": -1}, r"weight mttr must be from 0 to 1e\+06, got -1"),
     ],
 )

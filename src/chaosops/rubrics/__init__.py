@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from chaosops.rubrics.composite import CompositeRubric, Rubric
 from chaosops.rubrics.parts import CascadeRubric, MttrRubric, OversightRubric, ResolutionRubric
-from chaosops.rubrics.prices import STANDARD, WEIGHT, read_rewards
+from chaosops.rubrics.prices import STANDARD, read_rewards, with_defaults
 
 __all__ = [
     "CascadeRubric",
@@ -32,15 +32,12 @@ def priced(rewards: Mapping[str, float], rogue_bonus_multiplier: float = 1.0) ->
     >>> priced({"false_flag": -150, "mttr": 0.5}).score(Events(step=4, false_flag=True)).total
     -154.0
     """
-    own = read_rewards(rewards)
-    prices = {
-        rubric: {name: own.get(name, value) for name, value in of.items()}
-        for rubric, of in STANDARD.items()
-    }
+    own = with_defaults(read_rewards(rewards))
+    prices = {rubric: {name: own[name] for name in of} for rubric, of in STANDARD.items()}
     rubrics: list[Rubric] = [
         ResolutionRubric(prices["resolution"]),
         MttrRubric(prices["mttr"]),
         OversightRubric(rogue_bonus_multiplier, prices["oversight"]),
         CascadeRubric(prices["cascade"]),
     ]
-    return CompositeRubric(rubrics, [own.get(rubric.name, WEIGHT) for rubric in rubrics])
+    return CompositeRubric(rubrics, [own[rubric.name] for rubric in rubrics])

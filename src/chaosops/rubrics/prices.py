@@ -6,7 +6,6 @@ doubles the cost of a false flag, and halves the cost of time.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -44,7 +43,7 @@ def read_rewards(given: Mapping[str, Any]) -> dict[str, float]:
     """Checked rewards, without those that are as in the standard, in its order.
 
     >>> read_rewards({"mttr": 0.5, "false_flag": -150, "resolved": 100})
-    {'mttr': 0.5, 'false_flag': -150.0, 'unknown_flag': -150.0}
+    {'mttr': 0.5, 'false_flag': -150.0}
     """
     values: dict[str, float] = {}
     for name, value in given.items():
@@ -53,16 +52,20 @@ def read_rewards(given: Mapping[str, Any]) -> dict[str, float]:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise BadInput(f"reward {name} must be a number, got {value!r:.60}")
         least = 0 if name in STANDARD else -_MOST
-        if not (math.isfinite(value) and least <= value <= _MOST):
+        if not least <= value <= _MOST:
             kind = "weight" if name in STANDARD else "price"
-            raise BadInput(f"{kind} {name} must be from {least:g} to {_MOST:g}, got {value}")
+            raise BadInput(f"{kind} {name} must be from {least:g} to {_MOST:g}, got {str(value)[:60]}")
         values[name] = float(value)
-    # Guessing names must not be cheaper than a false flag.
-    if "false_flag" in values:
-        values.setdefault("unknown_flag", values["false_flag"])
-    return {
-        name: values[name] for name in NAMES if values.get(name, _DEFAULTS[name]) != _DEFAULTS[name]
-    }
+    # An unknown name costs what a false flag costs, whatever that is.
+    usual = {**_DEFAULTS, "unknown_flag": values.get("false_flag", _DEFAULTS["false_flag"])}
+    return {name: values[name] for name in NAMES if name in values and values[name] != usual[name]}
+
+
+def with_defaults(rewards: Prices) -> dict[str, float]:
+    """All prices and weights. Guessing names is not cheaper than a false flag, unless a price for
+    it is named."""
+    flag = rewards.get("false_flag", _DEFAULTS["false_flag"])
+    return {**_DEFAULTS, "unknown_flag": flag, **rewards}
 
 
 def parse_rewards(text: str) -> dict[str, float]:
