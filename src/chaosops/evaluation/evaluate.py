@@ -33,12 +33,7 @@ def evaluate(
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
     All are loaded before anything is played. Episodes in the journal are not played again.
     ``rewards`` are prices and weights other than the standard (``rubrics/prices.py``)."""
-    if len(set(policies)) != len(policies):
-        raise BadInput(f"name each policy once, got {', '.join(policies)}")
-    if not policies or not scenarios:
-        raise BadInput("an evaluation needs at least one policy and one scenario")
-    if len(set(scenarios)) != len(scenarios):
-        raise BadInput("a scenario is listed more than once; name each of them once")
+    _require_each_once(policies, scenarios)
     own = read_rewards(rewards or {})
     rubric = priced(own)
     loaded = _load_teams(policies, scenarios)
@@ -76,6 +71,15 @@ def evaluate(
     results = Results(manifest, in_order, learned).sealed()
     journal.finish(results)
     return results
+
+
+def _require_each_once(policies: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+    if len(set(policies)) != len(policies):
+        raise BadInput(f"name each policy once, got {', '.join(policies)}")
+    if not policies or not scenarios:
+        raise BadInput("an evaluation needs at least one policy and one scenario")
+    if len(set(scenarios)) != len(scenarios):
+        raise BadInput("a scenario is listed more than once; name each of them once")
 
 
 def results_of(
