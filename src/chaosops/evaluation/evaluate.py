@@ -36,9 +36,7 @@ def evaluate(
     _require_each_once(policies, scenarios)
     own = read_rewards(rewards or {})
     rubric = priced(own)
-    loaded = _load_teams(policies, scenarios)
-    if own:
-        _require_no_search(loaded)
+    loaded = _load_teams(policies, scenarios, own)
     job = _job(scenarios, _statuses(loaded), own)
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
@@ -102,9 +100,13 @@ def results_of(
     return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
-def _load_teams(policies: Sequence[str], scenarios: Sequence[Scenario]) -> dict[str, Team]:
+def _load_teams(
+    policies: Sequence[str], scenarios: Sequence[Scenario], rewards: Mapping[str, float]
+) -> dict[str, Team]:
     """A model that was not trained on a scenario's pack is refused before anything is played."""
     loaded = {name: load_team(name) for name in policies}
+    if rewards:
+        _require_no_search(loaded)
     for team in loaded.values():
         for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
             team.require_trained_on(pack)

@@ -54,7 +54,9 @@ def read_rewards(given: Mapping[str, Any]) -> dict[str, float]:
         least = 0 if name in STANDARD else -_MOST
         if not least <= value <= _MOST:
             kind = "weight" if name in STANDARD else "price"
-            raise BadInput(f"{kind} {name} must be from {least:g} to {_MOST:g}, got {str(value)[:60]}")
+            raise BadInput(
+                f"{kind} {name} must be from {least:g} to {_MOST:g}, got {str(value)[:60]}"
+            )
         values[name] = float(value)
     # An unknown name costs what a false flag costs, whatever that is.
     usual = {**_DEFAULTS, "unknown_flag": values.get("false_flag", _DEFAULTS["false_flag"])}
