@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops import Seat, Team, load_policy, make_scenario, play
+from chaosops import Scenario, Seat, Team, load_policy, make_scenario, play
 from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, UnknownName
@@ -21,7 +21,9 @@ SCENARIOS = [
 
 @pytest.mark.parametrize("role", Role)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
-def test_a_policy_in_the_seat_plays_the_same_episode_as_in_the_team(scenario, role) -> None:  # type: ignore[no-untyped-def]
+def test_a_policy_in_the_seat_plays_the_same_episode_as_in_the_team(
+    scenario: Scenario, role: Role
+) -> None:
     policy = load_policy("random")
     partners = load_team("heuristic")
     whole = play(scenario, Team({**partners.policies, role: policy}))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from chaosops import Team, load_policy, make_scenario, play
+from chaosops.cli import main
 from chaosops.core.actions import FlagRogue, Noop, Restart, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError
@@ -91,10 +92,15 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     (tmp_path / "helper_of_mine.py").write_text("FIRST = lambda view: view.rules.agents[0]\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    before = set(sys.modules)
     yield "mine.py"
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
+    forget(tmp_path)
+
+
+def forget(folder: Path) -> None:
+    """Forget the modules of a folder, as in a process of its own."""
+    for name, module in [*sys.modules.items()]:
+        if str(getattr(module, "__file__", None)).startswith(str(folder)):
+            del sys.modules[name]
 
 
 def request_of(role: Role, pack: str = "arena") -> DecisionRequest:
@@ -215,7 +221,8 @@ def test_a_monitor_in_another_role_is_told_what_to_write(mine: str) -> None:
         ("mine.py:Breaks", r"cannot be made: OSError: no weights \(mine.py, line \d+\)"),
         ("gone.py:waits", "cannot read Python file gone.py: No such file"),
         ("gone:waits", "there is no module 'gone' here or installed; start in its folder"),
-        ("mine.gone:waits", "cannot import|there is no module"),
+        ("mine.gone:waits", "there is no module 'mine.gone' here or installed"),
+        ("locl:smollm2", r"there is no module 'locl' .*; did you mean local:smollm2\?"),
     ],
 )
 def test_what_cannot_be_loaded_says_why(mine: str, name: str, words: str) -> None:
@@ -270,6 +277,33 @@ def test_a_policy_that_ships_keeps_its_name(mine: str) -> None:
     Path("heuristic.py").write_text(FILE, encoding="utf-8")
     assert load_policy("heuristic").status()["kind"] == "scripted"
     assert load_policy("heuristic.py:waits").status()["kind"] == "own"
+
+
+def test_a_recording_of_it_is_verified_without_an_import(
+    mine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--policy", "oversight=mine.py:monitor,others=random", "--pack", "arena"]
+    assert main(["run", *words, "--record", "episode.json"]) == 0
+    Path(mine).write_text("raise SystemExit('imported')\n")
+    forget(Path.cwd())
+    assert main(["verify", "episode.json"]) == 0
+    assert "mine.py:monitor is not part of chaosops" in capsys.readouterr().out
+    assert main(["verify", "episode.json", "--own-policies"]) == 0
+    told = capsys.readouterr().out
+    assert "was not asked again: policy mine.py:monitor: cannot import mine.py: SystemExit" in told
+
+
+def test_a_decision_that_it_would_not_take_again_is_a_finding(
+    mine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--policy", "oversight=mine.py:monitor,others=random", "--pack", "arena"]
+    assert main(["run", *words, "--record", "episode.json"]) == 0
+    Path(mine).write_text(FILE.replace("0.9", "0.7"))
+    forget(Path.cwd())
+    assert main(["verify", "episode.json", "--own-policies"]) == 1
+    told = capsys.readouterr().out
+    assert "the file of mine.py:monitor has changed since this was played" in told
+    assert "mine.py:monitor does" in told
 
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -97,6 +98,15 @@ def test_rewards_of_the_clients_own_hold_for_all_turns() -> None:
         env.reset(rewards={"elapse": 1})
     with pytest.raises(ChaosOpsError, match="reward elapsed must be a number, got 'x'"):
         env.reset(rewards={"elapsed": "x"})
+
+
+def test_an_agent_with_tools_plays_the_role() -> None:
+    env = ChaosOpsEnvironment()
+    env.reset(**ARENA, role="oversight")
+    seen = asyncio.run(env.mcp_client.call_tool("noop", {}))
+    assert seen.structuredContent is not None
+    assert seen.structuredContent["role"] == "oversight"
+    assert env.state.step_count == 5
 
 
 def test_a_client_plays_one_role_over_the_network(served: Running) -> None:

@@ -4,6 +4,7 @@ packages bring theirs as entry points ``chaosops.policies``."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from chaosops.core.discovery import installed, load_installed
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.importing import load_object
-from chaosops.policies.llm.spec import is_model, is_own
+from chaosops.policies.llm.spec import KINDS, is_model, is_own
 from chaosops.policies.own import OwnPolicy
 from chaosops.policies.protocol import EVERY_PACK, Policy, RegisteredPolicy
 
@@ -63,6 +64,16 @@ def default_policies(pack: str) -> list[str]:
     ]
 
 
+def _own_object(name: str) -> object:
+    try:
+        return load_object(name, f"policy {name}")
+    except BadInput as error:
+        home, _, rest = name.partition(":")
+        for kind in get_close_matches(home, KINDS, n=1):
+            raise BadInput(f"{error}; did you mean {kind}:{rest}?") from error
+        raise
+
+
 def load_policy(name: str | Callable[..., object]) -> Policy:
     """A policy by its name, or made of a function or class of your own.
 
@@ -80,7 +91,7 @@ def load_policy(name: str | Callable[..., object]) -> Policy:
     if points := installed_policies().get(name):
         return OwnPolicy(name, load_installed("policy", name, points), (load_policy, name))
     if is_own(name):
-        return OwnPolicy(name, load_object(name, f"policy {name}"), (load_policy, name))
+        return OwnPolicy(name, _own_object(name), (load_policy, name))
     if is_model(name):
         from chaosops.policies.llm.loading import load_model_policy
 
