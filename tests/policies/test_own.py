@@ -260,6 +260,34 @@ def test_an_error_while_playing_names_role_step_and_line(mine: str) -> None:
         decided("mine.py:fails", Role.DEV)
 
 
+def test_an_error_names_the_turn_that_failed_among_many(mine: str) -> None:
+    def only_oversight(view: Any) -> Noop:
+        assert view.role is Role.OVERSIGHT
+        return Noop()
+
+    requests = [request_of(Role.OVERSIGHT), request_of(Role.MANAGER)]
+    with pytest.raises(BadInput, match="failed as manager at step 3: AssertionError"):
+        load_policy(only_oversight).decide(requests)
+
+
+def test_a_status_stands_in_the_manifest_and_must_be_json() -> None:
+    class Told:
+        def __init__(self, told: object) -> None:
+            self._told = told
+
+        def __call__(self, view: object) -> Noop:
+            return Noop()
+
+        def status(self) -> object:
+            return self._told
+
+    status = load_policy(Told({"model": "mine", "kind": "scripted"})).status()
+    assert (status["model"], status["kind"]) == ("mine", "own")
+    for told in (None, {"model": object()}, {"x": float("nan")}):
+        with pytest.raises(BadInput, match="must return a dict that JSON can hold"):
+            load_policy(Told(told)).status()
+
+
 def test_decide_returns_a_decision_for_each_request(mine: str) -> None:
     with pytest.raises(BadInput, match="gave 0 decisions for 1 requests"):
         decided("mine.py:Short")

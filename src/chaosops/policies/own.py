@@ -13,6 +13,7 @@ in ``protocol.py``.
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -35,11 +36,12 @@ _EXPECTED = "an Action, a suspicion for each agent, or a Decision"
 
 
 class OwnPolicy:
-    """``found`` is what the user wrote. Pickles name it, so that another process imports it."""
+    """``found`` is what the user wrote, under a ``name`` by which it can be loaded, if it has
+    one."""
 
-    def __init__(self, name: str, found: object, reload: tuple[Callable[..., Any], Any]) -> None:
+    def __init__(self, name: str, found: object, *, by_name: bool = True) -> None:
         self.name = name
-        self._reload = reload
+        self._origin = name if by_name else found
         self._source = file_digest(found)
         self._file = _file_of(found)
         subject: Any = self._made(found) if isinstance(found, type) else found
@@ -47,13 +49,25 @@ class OwnPolicy:
             subject.name = name  # type: ignore[misc]
         self.sees_truth = getattr(subject, "sees_truth", False) is True
         self._told = getattr(subject, "status", None)
+        self._is_function = not callable(getattr(subject, "decide", None))
         self._ask = self._asked(subject)
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any]]:
-        load, what = self._reload
-        return load, (what,)
+        """Another process imports it by its name, so nothing of it needs to be picklable."""
+        from chaosops.policies.registry import load_policy
+
+        return load_policy, (self._origin,)
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
+        # A function is asked one by one, so that an error names the right turn.
+        calls = [[request] for request in requests] if self._is_function else [requests]
+        answers = [answer for call in calls for answer in self._answers(call)]
+        return [
+            self._decision(request.view, answer)
+            for request, answer in zip(requests, answers, strict=True)
+        ]
+
+    def _answers(self, requests: Sequence[DecisionRequest]) -> list[object]:
         try:
             answers = list(self._ask(requests))
         except ChaosOpsError:
@@ -71,15 +85,15 @@ class OwnPolicy:
                 f"policy {self.name} gave {len(answers)} decisions for {len(requests)} requests; "
                 "decide returns one for each, in order"
             )
-        return [
-            self._decision(request.view, answer)
-            for request, answer in zip(requests, answers, strict=True)
-        ]
+        return answers
 
     def status(self) -> Mapping[str, Any]:
         told = self._told() if callable(self._told) else {}
-        if not isinstance(told, Mapping):
-            raise BadInput(f"policy {self.name}: status() must return a dict, got {told!r:.60}")
+        if not isinstance(told, Mapping) or not _is_json(told):
+            raise BadInput(
+                f"policy {self.name}: status() must return a dict that JSON can hold, "
+                f"got {told!r:.60}"
+            )
         fixed = {"kind": KIND, "policy": self.name, "sees_truth": self.sees_truth}
         return {**told, **fixed, "source": self._source}
 
@@ -108,9 +122,8 @@ class OwnPolicy:
             ) from error
 
     def _asked(self, subject: Any) -> Callable[[Sequence[DecisionRequest]], Sequence[object]]:
-        decide = getattr(subject, "decide", None)
-        if callable(decide):
-            return decide  # type: ignore[no-any-return]
+        if not self._is_function:
+            return subject.decide  # type: ignore[no-any-return]
         if not callable(subject):
             raise BadInput(
                 f"policy {self.name} is {type(subject).__name__} {subject!r:.40}; expected a "
@@ -192,6 +205,14 @@ class OwnPolicy:
 def _checked(action: Action) -> Action:
     """Read like a reply: a malformed action is a miscommunication and not a crash."""
     return parse_object(to_wire(action))
+
+
+def _is_json(told: Mapping[str, Any]) -> bool:
+    try:
+        json.dumps(dict(told), allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _is_probability(value: Any) -> bool:

@@ -85,13 +85,13 @@ def load_policy(name: str | Callable[..., object]) -> Policy:
     """
     if not isinstance(name, str):
         home = f"{name.__module__}:{getattr(name, '__qualname__', type(name).__qualname__)}"
-        return OwnPolicy(home, name, (load_policy, name))
+        return OwnPolicy(home, name, by_name=False)
     if name in registered():
         return registered()[name]()
     if points := installed_policies().get(name):
-        return OwnPolicy(name, load_installed("policy", name, points), (load_policy, name))
+        return OwnPolicy(name, load_installed("policy", name, points))
     if is_own(name):
-        return OwnPolicy(name, _own_object(name), (load_policy, name))
+        return OwnPolicy(name, _own_object(name))
     if is_model(name):
         from chaosops.policies.llm.loading import load_model_policy
 
