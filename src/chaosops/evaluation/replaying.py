@@ -46,7 +46,7 @@ def scripts_of(
             name = of.get("policy")
         if name in registered():
             scripts[role] = load_policy(str(name))
-        elif own and name in own:
+        elif own and name is not None and name in own:
             scripts[role] = own[name]
     return scripts
 
@@ -56,7 +56,7 @@ def replay_line(
     line: Mapping[str, Any],
     pack_hash: str,
     scripts: Mapping[Role, Policy],
-    rubric: CompositeRubric,
+    rubric: CompositeRubric | None = None,
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)

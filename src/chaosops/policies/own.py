@@ -159,9 +159,9 @@ class OwnPolicy:
                 return Decision(_checked(answer))
             case str():
                 return Decision(parse(answer))
-            case {"action": str()}:
-                return Decision(parse_object(answer))
             case Mapping():
+                if isinstance(answer.get("action"), str):
+                    return Decision(parse_object(answer))
                 return self._monitored(view, answer)
         raise BadInput(f"policy {self.name} returned {answer!r:.60}; expected {_EXPECTED}")
 
