@@ -98,3 +98,26 @@ def test_mistakes_are_one_line(evaluation: Path, tmp_path: Path, cli: Cli) -> No
     assert cli(*other, "--no-figures", "--out", str(tmp_path / "easy")).code == 0
     apart = cli("compare", str(tmp_path / "easy"), f"{evaluation}#heuristic", *out).refusal
     assert "have no episode in common" in apart
+
+
+def test_different_rewards_are_told(evaluation: Path, tmp_path: Path, cli: Cli) -> None:
+    strict = tmp_path / "strict"
+    words = ("--policies", "heuristic", "--no-figures", "--rewards", "mttr=0.5")
+    assert cli("eval", *SEEDS, *words, "--out", str(strict)).code == 0
+    out = ("--out", str(tmp_path / "out"))
+    told = cli("compare", f"{evaluation}#heuristic", str(strict), *out).out
+    assert told.count("Rewards differ, so do not compare them") == 1
+    assert "has the standard" in told
+    assert "has mttr=0.5" in told
+    told = cli("compare", f"{evaluation}#heuristic", "auditor", *out).out
+    assert "Rewards differ" not in told
+    assert "other than the standard" not in told
+
+
+def test_a_policy_plays_for_the_rewards_of_the_folder(tmp_path: Path, cli: Cli) -> None:
+    words = ("--policies", "heuristic", "--no-figures", "--rewards", "mttr=0.5")
+    assert cli("eval", *SEEDS, *words, "--out", str(tmp_path / "strict")).code == 0
+    out = ("--out", str(tmp_path / "out"), "--json")
+    found = json.loads(cli("compare", "heuristic", str(tmp_path / "strict"), *out).out)
+    assert found["rewards"] == {"a": {"mttr": 0.5}, "b": {"mttr": 0.5}}
+    assert found["differences"][0]["value"] == 0

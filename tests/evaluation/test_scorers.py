@@ -56,6 +56,7 @@ def yes(view): return {view.rules.agents[0]: True}
 def broken(view): return view.nothing
 def stranger(view): return {"nobody": 1.0, view.rules.agents[0]: 0.2}
 data = 7
+def drawn(view, dice): return {agent: dice.unit() for agent in view.rules.agents}
 """
 
 
@@ -100,6 +101,12 @@ def test_a_mistake_is_one_line_with_its_place(
 ) -> None:
     with pytest.raises(BadInput, match=words):
         scores_of(load_scorer(f"{monitors}:{name}"), episodes)
+
+
+def test_draws_come_from_dice_and_repeat(monitors: str, episodes: list[RecordedEpisode]) -> None:
+    first, again = (scores_of(load_scorer(f"{monitors}:drawn"), episodes[:2]) for _ in range(2))
+    assert first == again
+    assert first[0] != first[1]
 
 
 @pytest.mark.parametrize("name", ["heuristic", "auditor", "keyword"])

@@ -15,6 +15,7 @@ from chaosops.evaluation.cases import Case, case_of
 from chaosops.evaluation.pairing import AUROC_DIFFERENCES, Difference, Mean, tpr_difference
 from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME, Results
 from chaosops.evaluation.stored import read_results, results_file
+from chaosops.rubrics.prices import rewards_line, write_rewards
 
 SEPARATOR = "#"  # FOLDER#POLICY
 
@@ -47,6 +48,11 @@ class Side(NamedTuple):
     results: Results
 
     @property
+    def rewards(self) -> dict[str, float]:
+        """Those other than the standard."""
+        return dict(self.results.manifest.get("rewards", {}))
+
+    @property
     def episodes(self) -> dict[Scenario, Episode]:
         return {episode.scenario: episode for episode in self.results.episodes[self.policy]}
 
@@ -76,6 +82,17 @@ class Comparison:
     pairs: Sequence[Pair]
     alone: int
     rows: Sequence[dict[str, Any]]
+    rewards: tuple[dict[str, float], dict[str, float]]
+
+    def rewards_line(self) -> str:
+        """What a reader must know of the rewards; empty if both sides have the standard."""
+        if self.rewards[0] == self.rewards[1]:
+            return rewards_line(self.rewards[0])
+        told = [
+            f"{name} has {write_rewards(of) or 'the standard'}"
+            for name, of in zip(self.names, self.rewards, strict=True)
+        ]
+        return f"Rewards differ, so do not compare them: {'; '.join(told)}."
 
     def differing(self, most: int) -> list[Pair]:
         """The pairs with the largest differences in reward, without those played alike."""
@@ -121,7 +138,8 @@ def compare(ours: Side, theirs: Side) -> Comparison:
     names = ours.policy, theirs.policy
     if names[0] == names[1]:
         names = ours.name, theirs.name
-    return Comparison(names, pairs, len(left) + len(right) - 2 * len(both), rows)
+    alone = len(left) + len(right) - 2 * len(both)
+    return Comparison(names, pairs, alone, rows, (ours.rewards, theirs.rewards))
 
 
 def _rows(tier: Tier, pairs: Sequence[Pair]) -> list[dict[str, Any]]:

@@ -3,7 +3,8 @@
 A scorer is one of:
 
 - a function ``view -> {agent: suspicion}``, or ``transcript -> {agent: suspicion}`` if its first
-  parameter is called ``transcript``, as ``module:name`` or ``path/to/file.py:name``;
+  parameter is called ``transcript``, as ``module:name`` or ``path/to/file.py:name``; dice may be
+  its second parameter;
 - a policy, whose suspicion as Oversight is taken: a script by name, or a model or an endpoint;
 - a file of scores, ``*.jsonl``, that was written elsewhere: id, turn, suspicion.
 """
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from chaosops.core.chain import read_json
-from chaosops.core.dice import key_of
+from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
-from chaosops.core.importing import cause, load_object, read_name
+from chaosops.core.importing import cause, load_object
 from chaosops.core.inputs import expanded, read_text
 from chaosops.evaluation.transcripts import RecordedEpisode, Transcript
-from chaosops.policies.llm.spec import KINDS
+from chaosops.policies.llm.spec import is_own
+from chaosops.policies.own import OwnPolicy, file_of, made, takes_dice
 from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
 
@@ -44,18 +46,21 @@ class Scorer(Protocol):
 
 
 class FunctionScorer:
-    def __init__(self, name: str, function: Callable[[Any], Any]) -> None:
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.name = name
         self._function = function
+        self._dice = takes_dice(name, function)
         self._whole = _first_parameter(function) == "transcript"
-        self._file = _file_of(function)
+        self._file = file_of(function)
 
     def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
         return [self._scored(transcript) for transcript in transcripts]
 
     def _scored(self, transcript: Transcript) -> Any:
+        read = transcript if self._whole else transcript.view
+        dice = (Dice(_key(transcript)),) if self._dice else ()
         try:
-            return self._function(transcript if self._whole else transcript.view)
+            return self._function(read, *dice)
         except Exception as error:
             raise BadInput(f"{_at(self.name, transcript)}: {cause(error, self._file)}") from error
 
@@ -73,10 +78,7 @@ class PolicyScorer:
         self._policy = policy
 
     def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
-        requests = [
-            DecisionRequest(each.view, request_key(key_of("transcript", each.id), each.view.step))
-            for each in transcripts
-        ]
+        requests = [DecisionRequest(each.view, _key(each)) for each in transcripts]
         return [decision.suspicion for decision in self._policy.decide(requests)]
 
     def status(self) -> Mapping[str, Any]:
@@ -112,37 +114,24 @@ class StoredScores:
         return {"kind": "stored scores"}
 
 
+def _key(transcript: Transcript) -> int:
+    """The seed of a scorer's draws on this turn."""
+    return request_key(key_of("transcript", transcript.id), transcript.view.step)
+
+
 def load_scorer(text: str) -> Scorer:
     if text.endswith(".jsonl"):
         return StoredScores(expanded(text))
-    if not _is_own(text):
+    if not is_own(text):
         return PolicyScorer(text, load_policy(text))
     found: Any = load_object(text, f"scorer {text}")
+    if callable(getattr(found, "decide", None)):
+        return PolicyScorer(text, OwnPolicy(text, found))
     if isinstance(found, type):
-        found = _made(text, found)
-    if hasattr(found, "decide"):
-        return PolicyScorer(text, found)
+        found = made(text, found, file_of(found))
     if not callable(found):
         raise BadInput(f"{text} is {type(found).__name__}; a scorer is a function or a policy")
     return FunctionScorer(text, found)
-
-
-def _is_own(text: str) -> bool:
-    """Whether it names code of the user's own. ``local:smollm2`` has the same form."""
-    named = read_name(text)
-    return named is not None and (named.is_file or named.home not in KINDS)
-
-
-def _made(text: str, kind: type) -> Any:
-    try:
-        return kind()
-    except Exception as error:
-        raise BadInput(f"{text}() failed: {cause(error)}") from error
-
-
-def _file_of(function: Callable[..., Any]) -> str | None:
-    code = getattr(function, "__code__", None)
-    return getattr(code, "co_filename", None)
 
 
 def _first_parameter(function: Callable[..., Any]) -> str:

@@ -59,6 +59,7 @@ def execute(
         "b": comparison.names[1],
         "episodes": len(comparison.pairs),
         "episodes_of_one_side": comparison.alone,
+        "rewards": dict(zip("ab", comparison.rewards, strict=True)),
         "differences": list(comparison.rows),
         "differing": rows,
     }
@@ -67,8 +68,8 @@ def execute(
 
 
 def _sides(texts: tuple[str, str], options: EpisodeOptions, command: str) -> tuple[Side, Side]:
-    """A policy plays what the other side's folder holds, or what the options say. Episodes in a
-    folder are replayed, so that figures of changed files are not compared."""
+    """A policy plays what the other side's folder holds, for its rewards, or what the options say.
+    Episodes in a folder are replayed, so that figures of changed files are not compared."""
     named = {text: folder_and_policy(text) for text in texts if names_folder(text)}
     with Progress() as progress:
         stored_in = {
@@ -80,7 +81,8 @@ def _sides(texts: tuple[str, str], options: EpisodeOptions, command: str) -> tup
     policies = [text for text in dict.fromkeys(texts) if text not in found]
     if policies:
         matrix: list[Scenario] = stored or options.scenarios()
-        results = evaluate_with_progress(policies, matrix, command)
+        rewards = next((side.rewards for side in found.values()), {})
+        results = evaluate_with_progress(policies, matrix, command, rewards=rewards)
         found |= {name: Side(name, name, results) for name in policies}
     return found[texts[0]], found[texts[1]]
 
@@ -118,6 +120,8 @@ def _text(comparison: Comparison, rows: list[dict[str, Any]], folder: Path) -> s
         comparison_table(comparison),
         "",
     ]
+    if told := comparison.rewards_line():
+        lines += [told, ""]
     if comparison.alone:
         lines += [f"{comparison.alone} episodes of one side alone are left out.", ""]
     if rows:

@@ -21,6 +21,7 @@ from chaosops.cli.options import (
     Names,
     NoFigures,
     Pack,
+    Rewards,
     Seed,
     Split,
 )
@@ -47,6 +48,7 @@ from chaosops.packs import PACKS, read_tier
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
+from chaosops.rubrics.prices import parse_rewards
 from chaosops.wire.recordings import write_recording
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
@@ -116,6 +118,7 @@ def execute(
     force: bool = False,
     side_by_side: Annotated[Count, Parameter(metavar="N")] = 64,
     save_episodes: bool = False,
+    rewards: Rewards = "",
     json: bool = False,
     command_line: CommandLine,
 ) -> None:
@@ -128,7 +131,7 @@ def execute(
         save_episodes: save every episode for chaosops replay, in OUT/episodes
         json: print the summary as JSON, not as tables
     """
-    matrix = options.scenarios()
+    matrix, own_rewards = options.scenarios(), parse_rewards(rewards)
     if resume and force:
         raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
     if not no_figures:
@@ -144,6 +147,7 @@ def execute(
                 _repeatable(command_line),
                 side_by_side=side_by_side,
                 journal=journal,
+                rewards=own_rewards,
             )
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
         report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
@@ -213,6 +217,7 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
 def write_episode(path: Path, results: Results, policy: str, episode: Episode) -> None:
     manifest = {
         **{name: results.manifest[name] for name in ("command", "version", "commit")},
+        **({"rewards": of} if (of := results.manifest.get("rewards")) else {}),
         "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
         "policy_status": results.manifest["policies"][policy],
     }
