@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from chaosops.rollout import Team as Team
     from chaosops.rollout import play as play
     from chaosops.rollout import play_many as play_many
+    from chaosops.rubrics import priced as priced
     from chaosops.rubrics import standard as standard
+    from chaosops.seat import Seat as Seat
 
 __version__ = VERSION
 
@@ -29,6 +31,7 @@ _HOMES = {
     "ChaosOpsError": "core.errors",
     "Env": "env",
     "Scenario": "core.scenario",
+    "Seat": "seat",
     "Team": "rollout",
     "evaluate": "evaluation.evaluate",
     "load_pack": "packs",
@@ -36,6 +39,7 @@ _HOMES = {
     "make_scenario": "packs",
     "play": "rollout",
     "play_many": "rollout",
+    "priced": "rubrics",
     "scenarios": "evaluation.matrix",
     "standard": "rubrics",
     "stored_results": "evaluation.verify",

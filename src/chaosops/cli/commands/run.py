@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chaosops.cli.options import PLAYED, CommandLine, File, Otlp, Policy, ScenarioOptions
+from chaosops.cli.options import PLAYED, CommandLine, File, Otlp, Policy, Rewards, ScenarioOptions
 from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.episode import Episode
@@ -22,6 +22,8 @@ from chaosops.report.prompts import shown_prompts
 from chaosops.report.spans import trace_of
 from chaosops.report.transcript import transcript
 from chaosops.rollout import Rollout, load_team, watch
+from chaosops.rubrics import priced
+from chaosops.rubrics.prices import parse_rewards, rewards_line
 from chaosops.version import VERSION
 from chaosops.wire.ending import explanation, twin_to_wire
 from chaosops.wire.episodes import episode_to_wire
@@ -32,6 +34,7 @@ def execute(
     *,
     options: ScenarioOptions = PLAYED,
     policy: Policy = "oracle",
+    rewards: Rewards = "",
     json: bool = False,
     prompts: bool = False,
     record: File | None = None,
@@ -44,30 +47,32 @@ def execute(
         prompts: print what each role was shown
         record: save the episode for chaosops replay
     """
-    scenario = options.chosen()
+    scenario, own_rewards = options.chosen(), parse_rewards(rewards)
+    taken = [Path(part) for part in re.split(r"[=+,:]", policy)]  # it may be a model in a file
     if record:
-        # The policy may be a model in a file.
-        open_file(record, "--record", map(Path, re.split(r"[=+,]", policy)))
+        taken.append(open_file(record, "--record", taken))
     if otlp:
-        check_target(otlp, [record] if record else [])
+        check_target(otlp, taken)
     with Progress("steps at most") as progress:
         progress.update(f"loading {policy}", 0, None)
         team = load_team(policy)
-        rollout = Rollout(Env(scenario), team)
+        if own_rewards:
+            team.require_no_search()
+        rollout = Rollout(Env(scenario, priced(own_rewards)), team)
         progress.update(policy, 0, scenario.limit)
         ends_ns = [time.time_ns()]
         for _ in watch([rollout]):
             ends_ns.append(time.time_ns())
             progress.update(policy, rollout.episode.steps, scenario.limit)
-    written = (
-        json or record is not None or otlp is not None
-    )  # commit and hash take time; a transcript shows neither
+    # Commit and hash take time. A transcript shows neither.
+    written = json or record is not None or otlp is not None
     manifest = {
         "command": command_line,
         "version": VERSION,
         "commit": source_commit() if written else None,
         "pack_hash": load_pack(scenario.pack).content_hash() if written else None,
         "policy_status": team.status(),
+        **({"rewards": own_rewards} if own_rewards else {}),
     }
     if record:
         write_recording(record, rollout.episode, manifest)
@@ -87,6 +92,8 @@ def print_episode(
     for turn, prompt in zip(wire["turns"], shown, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
     lines = [transcript(episode, shown)]
+    if own_rewards := manifest.get("rewards"):
+        lines.append(rewards_line(own_rewards))
     told = explanation(episode)
     # The failed requests of users, if the pack counts them. An explanation ends with them.
     if twin := load_pack(episode.scenario.pack).twin_of(episode):
