@@ -82,15 +82,13 @@ class Results:
         ]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The records as a table. What does not apply, such as the rogue of an episode without
-        one, is missing there, not false or 0."""
+        """The records as a table. ``rogue_caught`` is missing in an episode without a rogue, so
+        that its mean is over the others."""
         try:
             import pandas
         except ImportError:
             raise MissingExtra("a DataFrame", "pandas", "notebook") from None
-        return pandas.DataFrame(self.records()).convert_dtypes(
-            convert_integer=False, convert_floating=False
-        )
+        return pandas.DataFrame(self.records()).astype({"rogue_caught": "boolean"})
 
     def _repr_html_(self) -> str:
         """In a notebook: the summary."""
