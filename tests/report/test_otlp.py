@@ -142,6 +142,7 @@ def test_any_words_of_a_server_that_takes_it_will_do(
         ("http://ada:secret@127.0.0.1", "must not hold a user or password"),
         ("http://127.0.0.1:99999", "expected http://HOST:PORT, or a file"),
         ("http://127.0.0.1/?key=secret", "expected http://HOST:PORT, or a file"),
+        ("", "it is a folder; choose another --otlp"),
     ],
 )
 def test_a_wrong_address_is_one_line(cli: Cli, recording: Path, target: str, said: str) -> None:

@@ -39,14 +39,14 @@ def execute(
     for option, path in (("--markdown", markdown), ("--html", html)):
         if path:
             taken.append(open_file(path, option, tuple(taken)))
-    if otlp:
+    if otlp is not None:
         check_target(otlp, taken)
     episode, manifest = read_recording(file)
     if markdown:
         write_text(markdown, episode_markdown(episode, manifest))
     if html:
         write_text(html, episode_html(episode, manifest))
-    if otlp:
+    if otlp is not None:
         # Most servers show the latest traces only, but a file does not depend on the day.
         ends_ns = simulated_ns(episode, time.time_ns()) if is_url(otlp) else ()
         delivered = deliver(otlp, trace_of(episode, manifest, ends_ns))
@@ -62,5 +62,5 @@ def execute(
     print(one_line(f"recorded by: {manifest.get('command')}"))
     for path in taken[1:]:
         print(f"written: {path}")
-    if otlp:
+    if otlp is not None:
         print(delivered)

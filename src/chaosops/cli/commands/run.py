@@ -14,6 +14,7 @@ from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
+from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
 from chaosops.packs import load_pack
@@ -51,19 +52,9 @@ def execute(
     taken = [Path(part) for part in re.split(r"[=+,:]", policy)]  # it may be a model in a file
     if record:
         taken.append(open_file(record, "--record", taken))
-    if otlp:
+    if otlp is not None:
         check_target(otlp, taken)
-    with Progress("steps at most") as progress:
-        progress.update(f"loading {policy}", 0, None)
-        team = load_team(policy)
-        if own_rewards:
-            team.require_no_search()
-        rollout = Rollout(Env(scenario, priced(own_rewards)), team)
-        progress.update(policy, 0, scenario.limit)
-        ends_ns = [time.time_ns()]
-        for _ in watch([rollout]):
-            ends_ns.append(time.time_ns())
-            progress.update(policy, rollout.episode.steps, scenario.limit)
+    rollout, ends_ns = _play(policy, scenario, own_rewards)
     # Commit and hash take time. A transcript shows neither.
     written = json or record is not None or otlp is not None
     manifest = {
@@ -71,7 +62,7 @@ def execute(
         "version": VERSION,
         "commit": source_commit() if written else None,
         "pack_hash": load_pack(scenario.pack).content_hash() if written else None,
-        "policy_status": team.status(),
+        "policy_status": rollout.team.status(),
         **({"rewards": own_rewards} if own_rewards else {}),
     }
     if record:
@@ -79,9 +70,27 @@ def execute(
     print_episode(rollout.episode, manifest, prompts=prompts, as_json=json)
     if record and not json:
         print(f"\nrecorded: {record}")
-    if otlp:
+    if otlp is not None:
         said = deliver(otlp, trace_of(rollout.episode, manifest, ends_ns))
         print(said, file=sys.stderr if json else None)
+
+
+def _play(
+    policy: str, scenario: Scenario, rewards: Mapping[str, float]
+) -> tuple[Rollout, list[int]]:
+    """Also when the episode began and when each turn ended, in nanoseconds."""
+    with Progress("steps at most") as progress:
+        progress.update(f"loading {policy}", 0, None)
+        team = load_team(policy)
+        if rewards:
+            team.require_no_search()
+        rollout = Rollout(Env(scenario, priced(rewards)), team)
+        progress.update(policy, 0, scenario.limit)
+        ends_ns = [time.time_ns()]
+        for _ in watch([rollout]):
+            ends_ns.append(time.time_ns())
+            progress.update(policy, rollout.episode.steps, scenario.limit)
+    return rollout, ends_ns
 
 
 def print_episode(
