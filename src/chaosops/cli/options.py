@@ -14,6 +14,7 @@ from cyclopts import Parameter, Token
 from chaosops.access.tokens import VARIABLE
 from chaosops.core import vocabulary
 from chaosops.core.errors import BadInput
+from chaosops.core.lists import split_list
 from chaosops.core.scenario import Scenario
 from chaosops.packs import (
     DEFAULT_PACK,
@@ -29,7 +30,7 @@ from chaosops.world import incident
 _MOST = 1_000_000  # the largest count: a larger one is a typing error
 
 
-def _within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
+def within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
     def convert(kind: Any, tokens: Sequence[Token]) -> float:
         text = tokens[-1].value
         try:
@@ -44,17 +45,17 @@ def _within(read: Callable[[str], float], least: float, most: float, expected: s
 
 
 def whole(least: int, most: int = _MOST) -> Parameter:
-    return _within(int, least, most, f"a whole number from {least} to {most}")
+    return within(int, least, most, f"a whole number from {least} to {most}")
 
 
 def _names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
-    return tuple(name.strip() for name in tokens[-1].value.split(",") if name.strip())
+    return tuple(name.strip() for name in split_list(tokens[-1].value) if name.strip())
 
 
 Seed = Annotated[int, whole(0, 2**63 - 1)]
 Count = Annotated[int, whole(1)]
-Seconds = Annotated[float, _within(float, 0, 3600, "seconds from 0 to 3600")]
-SomeSeconds = Annotated[float, _within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
+Seconds = Annotated[float, within(float, 0, 3600, "seconds from 0 to 3600")]
+SomeSeconds = Annotated[float, within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
 Names = Annotated[tuple[str, ...], Parameter(converter=_names, metavar="A,B")]
 Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]

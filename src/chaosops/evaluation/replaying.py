@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from chaosops.core import episode as played
-from chaosops.core.actions import Action, Communicate, FlagRogue, is_failed_turn, to_wire
+from chaosops.core.actions import (
+    Action,
+    Communicate,
+    FlagRogue,
+    Unreadable,
+    is_failed_turn,
+    to_wire,
+)
 from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, role_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
-from chaosops.policies.llm.formats import FORMATS, Format, filled_in
+from chaosops.policies.llm.formats import STANDARD, Format, filled_in, formats_of
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse
@@ -47,12 +54,17 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
 
 
 def replay_line(
-    file: str, line: Mapping[str, Any], pack_hash: str, scripts: Mapping[Role, Policy]
+    file: str,
+    line: Mapping[str, Any],
+    pack_hash: str,
+    scripts: Mapping[Role, Policy],
+    formats: Sequence[Format] = STANDARD,
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
-    check = partial(_check, scripts=scripts)
-    again, problems = replay(record_of(line, pack_hash), rubric=standard(), check=check)
+    check = partial(_check, scripts=scripts, formats=formats)
+    record = record_of(line, pack_hash)
+    again, problems = replay(record, rubric=standard(), check=check, formats=formats)
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
@@ -69,22 +81,28 @@ def replay_record(
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    check = partial(_check, scripts=scripts_of(name.policy, status), whole_prompts=True)
-    again, problems = replay(record, check=check)
+    scripts, formats = scripts_of(name.policy, status), formats_of({name.policy: status})
+    check = partial(_check, scripts=scripts, formats=formats, whole_prompts=True)
+    again, problems = replay(record, check=check, formats=formats)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 
 
 def _check(
-    env: Env, decision: Decision, *, scripts: Mapping[Role, Policy], whole_prompts: bool = False
+    env: Env,
+    decision: Decision,
+    *,
+    scripts: Mapping[Role, Policy],
+    formats: Sequence[Format],
+    whole_prompts: bool = False,
 ) -> Iterator[str]:
     if whole_prompts and decision.exchange is not None:
-        hashes = [prompt_hash(chat) for chat in rendered_prompts(env.view)]
+        hashes = [prompt_hash(chat) for chat in rendered_prompts(env.view, formats)]
         recorded = prompt_hash(decision.exchange.question)
         if recorded not in hashes:
-            yield f"the prompt's hash is {' or '.join(hashes)}, recorded {recorded}"
+            yield f"the prompt's hash is {' or '.join(dict.fromkeys(hashes))}, recorded {recorded}"
     script = scripts.get(env.role)
     if script is None:
-        yield from _check_reply(env.view, decision)
+        yield from _check_reply(env.view, decision, formats)
         return
     (own,) = script.decide([decision_request(env, script, policy_key(env.scenario))])
     if decision.exchange is not None:
@@ -97,20 +115,36 @@ def _check(
         yield f"{script.name}: {difference.words()}"
 
 
-def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
-    """Is the action what the reply says, in the format that the prompt asks for?"""
+def _check_reply(view: RoleView, decision: Decision, formats: Sequence[Format]) -> Iterator[str]:
+    """Are action and suspicion what the reply says, in the format that the prompt asks for?"""
     action, _, exchange = decision
     if exchange is None:
         return
     if is_failed_turn(action):
         fits = exchange.reply == ""
     else:
-        asked = [of for of in FORMATS.values() if of.messages(view) == exchange.question]
+        asked = [of for of in formats if of.messages(view) == exchange.question]
         # A prompt in an unknown format is reported elsewhere.
         fits = any(_unsure(action) in _readings(of, view, exchange.reply) for of in asked)
         fits = fits or not asked
+        yield from _check_suspicion(view, decision, asked)
     if not fits:
         yield f"the reply {shown(exchange.reply)} is not the action {shown(to_wire(action))}"
+
+
+def _check_suspicion(view: RoleView, decision: Decision, asked: Sequence[Format]) -> Iterator[str]:
+    """A suspicion that the reply tells must be the recorded one."""
+    action, suspicion, exchange = decision
+    if exchange is None or isinstance(action, Unreadable):
+        return
+    for of in asked:
+        if not of.asks_suspicion(view):
+            continue
+        told = of.split(view, exchange.reply)[1]
+        if told is not None and told != suspicion:
+            yield f"the reply tells the suspicion {shown(told)}, recorded {shown(suspicion)}"
+        if exchange.suspicion_lost != (told is None):
+            yield f"suspicion_lost is {exchange.suspicion_lost}, and the reply tells {shown(told)}"
 
 
 def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Action]:
@@ -118,7 +152,8 @@ def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Acti
     which needs no escapes."""
     yield _unsure(reply_format.read(view, reply))
     if reply_format.name == "json":
-        plain = filled_in(reply, action_schema(view.rules, view.role))
+        action_alone, _ = reply_format.split(view, reply)
+        plain = filled_in(action_alone, action_schema(view.rules, view.role))
         if plain is not None:
             yield _unsure(parse(plain))
     opening = reply_format.opening(view)

@@ -41,6 +41,7 @@ from chaosops.evaluation.stored import (
     results_file,
     statuses,
 )
+from chaosops.policies.llm.formats import formats_of
 from chaosops.wire.recordings import UNCHAINED, recorded_content
 
 Progress = Callable[[int, int], None]
@@ -178,12 +179,14 @@ def _replay_all(
     report.notes += _worlds(hashes, [line.get("scenario") for line in lines])
     scripts = {policy: scripts_of(policy, of) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
+    formats = formats_of(manifest["policies"])
     whole = True
     for done, line in enumerate(lines, 1):
         name = Episode.of(line)
         try:
             pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}))
+            scripted = scripts.get(name.policy, {})
+            again, found = replay_line(file, line, pack_hash, scripted, formats)
             episodes[name.policy].append(again)
         except (BadInput, KeyError, TypeError) as error:
             found, whole = [Finding(file, f"cannot be played: {error}", name)], False

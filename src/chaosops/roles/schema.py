@@ -17,11 +17,22 @@ from chaosops.roles.view import RoleView
 Schema = Mapping[str, Any]
 
 
-def view_schema(view: RoleView, message_chars: int | None = None) -> Schema:
-    """The schema of one turn: a flag can cite the acts in sight alone."""
+def view_schema(view: RoleView, message_chars: int | None = None, suspects: bool = False) -> Schema:
+    """The schema of one turn: a flag can cite the acts in sight alone. ``suspects``: the reply also
+    tells the suspicion of each agent."""
     cites = layout_of(view.rules).in_sight is not None
     acts = tuple(act.id for act in acts_in_sight(view)) if cites else None
-    return action_schema(view.rules, view.role, message_chars, acts)
+    schema = action_schema(view.rules, view.role, message_chars, acts)
+    return _with_suspicion(schema, view.rules) if suspects else schema
+
+
+def _with_suspicion(schema: Schema, rules: Rulebook) -> Schema:
+    agents = {agent: {"type": "number"} for agent in rules.agents}
+    fields = dict(schema["properties"])
+    # Free text stays last: it may be cut short.
+    text = {name: fields.pop(name) for name in ("message",) if name in fields}
+    fields |= {"suspicion": _object(agents, list(agents)), **text}
+    return _object(fields, list(fields))
 
 
 @lru_cache(maxsize=1024)

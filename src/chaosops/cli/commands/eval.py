@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from chaosops.cli.budget import BUDGET_OPTIONS, REPLIES_NAME, UNLIMITED, Budget
 from chaosops.cli.options import (
     CommandLine,
     Count,
@@ -115,6 +116,7 @@ def execute(
     force: bool = False,
     side_by_side: Annotated[Count, Parameter(metavar="N")] = 64,
     save_episodes: bool = False,
+    budget: Budget = UNLIMITED,
     json: bool = False,
     command_line: CommandLine,
 ) -> None:
@@ -136,14 +138,20 @@ def execute(
     with locked(folder):
         _require_free(folder, resume=resume, force=force)
         clear = partial(_clear, folder)
-        with Journal(folder / JOURNAL_NAME, resume=resume, say=note, clear=clear) as journal:
+        players = options.players(matrix[0].pack)
+        account = budget.account(players, folder / REPLIES_NAME, resume=resume)
+        with (
+            account.in_use(),
+            Journal(folder / JOURNAL_NAME, resume=resume, say=note, clear=clear) as journal,
+        ):
             results = evaluate_with_progress(
-                options.players(matrix[0].pack),
+                players,
                 matrix,
                 _repeatable(command_line),
                 side_by_side=side_by_side,
                 journal=journal,
             )
+        account.replies.forget()
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
         report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
     for place in saved:
@@ -166,7 +174,7 @@ def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
 
 def _clear(folder: Path) -> None:
     """Remove the files of an earlier evaluation, so that none is taken for a new one."""
-    names = (JOURNAL_NAME, *RESULTS, *DERIVED, *FIGURES)
+    names = (JOURNAL_NAME, REPLIES_NAME, *RESULTS, *DERIVED, *FIGURES)
     for path in (*(folder / name for name in names), *folder.glob(f"{SAVED}/*/[0-9]*.json")):
         try:
             path.unlink(missing_ok=True)
@@ -175,14 +183,21 @@ def _clear(folder: Path) -> None:
 
 
 def _repeatable(command_line: str) -> str:
-    """The command without ``--resume``: a resumed evaluation writes the same files as one that was
-    never stopped.
+    """The command without ``--resume`` and budgets: a resumed evaluation writes the same files as
+    one that was never stopped.
 
-    >>> _repeatable("chaosops eval --resume --out 'my results'")
+    >>> _repeatable("chaosops eval --resume --max-dollars 2 --out 'my results'")
     "chaosops eval --out 'my results'"
     """
     again = ("--resume", "--force")
-    return shlex.join(word for word in shlex.split(command_line) if word not in again)
+    words = []
+    rest = iter(shlex.split(command_line))
+    for word in rest:
+        if word in BUDGET_OPTIONS:
+            next(rest, None)
+        elif word not in again and word.partition("=")[0] not in BUDGET_OPTIONS:
+            words.append(word)
+    return shlex.join(words)
 
 
 def evaluate_with_progress(
