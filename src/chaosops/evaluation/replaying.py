@@ -29,7 +29,7 @@ from chaosops.roles.parse import parse
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
-from chaosops.rubrics import standard
+from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import rendered_prompts
 from chaosops.wire.episodes import episode_to_wire, record_of, replay
 
@@ -37,12 +37,15 @@ from chaosops.wire.episodes import episode_to_wire, record_of, replay
 _BESIDE = ("policy", "status", "chain")
 
 
-def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
+def scripts_of(
+    policy: str, status: Mapping[str, Any], own: Mapping[str, Policy] | None = None
+) -> dict[Role, Policy]:
     """The scripted policies by role. They depend on view and key alone, so they can be asked again.
 
-    The team's name decides. The status counts only if no policy has this name.
+    The team's name decides. The status counts only if no policy has this name. ``own`` are policies
+    of a user's own that may be asked too.
     """
-    scripts = {}
+    scripts: dict[Role, Policy] = {}
     names = names_of(policy)
     for role in Role:
         name, of = names.get(role), role_status(status, role)
@@ -50,6 +53,8 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
             name = of.get("policy")
         if name in registered():
             scripts[role] = load_policy(str(name))
+        elif own and name is not None and name in own:
+            scripts[role] = own[name]
     return scripts
 
 
@@ -58,13 +63,14 @@ def replay_line(
     line: Mapping[str, Any],
     pack_hash: str,
     scripts: Mapping[Role, Policy],
+    rubric: CompositeRubric | None = None,
     formats: Sequence[Format] = STANDARD,
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
     check = partial(_check, scripts=scripts, formats=formats)
     record = record_of(line, pack_hash)
-    again, problems = replay(record, rubric=standard(), check=check, formats=formats)
+    again, problems = replay(record, rubric=rubric, check=check, formats=formats)
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
@@ -77,13 +83,17 @@ def replay_line(
 
 
 def replay_record(
-    file: str, record: Mapping[str, Any], status: Mapping[str, Any]
+    file: str,
+    record: Mapping[str, Any],
+    status: Mapping[str, Any],
+    own: Mapping[str, Policy] | None = None,
+    rubric: CompositeRubric | None = None,
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    scripts, formats = scripts_of(name.policy, status), formats_of({name.policy: status})
+    scripts, formats = scripts_of(name.policy, status, own), formats_of({name.policy: status})
     check = partial(_check, scripts=scripts, formats=formats, whole_prompts=True)
-    again, problems = replay(record, check=check, formats=formats)
+    again, problems = replay(record, rubric=rubric, check=check, formats=formats)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 
 

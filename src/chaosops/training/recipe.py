@@ -16,13 +16,16 @@ from chaosops.packs import (
     require_reserve,
     require_trainable,
 )
+from chaosops.policies.belief import Thresholds
 from chaosops.policies.llm.formats import FORMATS
+from chaosops.rubrics import CompositeRubric, priced
+from chaosops.rubrics.prices import parse_rewards
 from chaosops.training.recipe_fields import above, choice, number, require_allowed, switch
 from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_apart
 
 METHODS = ("menu", "trl")
 CONTINUATIONS = ("oracle", "lookahead", "none")
-OBJECTIVES = ("match", "improve", "weigh", "sample")
+OBJECTIVES = ("match", "improve", "sample")
 TRL_CONTINUATIONS = ("none", "oracle")
 PREFIXES = ("noisy", "oracle")
 _MOST_STEPS = 1_000_000
@@ -83,6 +86,7 @@ class Recipe:
     # Replies sampled per prompt, with objective = "sample" and with method = "trl".
     group_size: int = number(16, 2, 4096)
     rogue_bonus_multiplier: str = "1.0"
+    rewards: str = ""  # other than the standard; in a file, a section [rewards]
     # The weight of questions about single acts, which the world answers (see marks.py).
     reading: float = number(0.0, 0, 1e6, only="menu")
     # Added to the return of a flag that names the act without which nothing had happened.
@@ -91,6 +95,10 @@ class Recipe:
     plain_first: float = number(0.0, 0, 1, only="menu")
     # After its turn Oversight does nothing more: a flag that is put off is never made.
     flag_now: bool = switch(only="menu")
+
+    # Oversight flags and audits by its belief (see policies/belief.py); 0: the likeliest reply.
+    flag_at: float = number(0.0, 0, 1, only="menu")
+    audit_at: float = number(0.0, 0, 1, only="menu")
 
     # Each prompt is answered group_size times.
     prompts_per_step: int = number(8, 1, 100_000, only="trl")
@@ -132,6 +140,7 @@ class Recipe:
         read_curriculum(self.curriculum)
         read_role_shares(self.role_shares)
         read_schedule(self.rogue_bonus_multiplier)
+        parse_rewards(self.rewards)
         require_trainable(self.split, self.pack)
         require_reserve(self.reserve, self.pack)
         require_apart(self.first_seed, self.most_episodes)
@@ -161,8 +170,8 @@ class Recipe:
                 f"continuation = '{self.continuation}' needs method = 'menu'; "
                 f"method 'trl' knows {', '.join(TRL_CONTINUATIONS)}"
             )
-        if self.objective == "weigh" and not self.kl:
-            raise BadInput("objective = 'weigh' needs kl, which holds the other roles: set kl = 1")
+        if bool(self.flag_at) != bool(self.audit_at):
+            raise BadInput("flag_at and audit_at belong together: set both, or none")
         if self.patience and not self.validate_every:
             raise BadInput("patience needs validation: set validate_every")
         require_partners(self)
@@ -172,6 +181,10 @@ class Recipe:
                     f"{field.name} has no effect with method = '{self.method}': "
                     f"leave it out, or choose method = '{field.metadata['only']}'"
                 )
+
+    @property
+    def thresholds(self) -> Thresholds | None:
+        return Thresholds(self.flag_at, self.audit_at) if self.flag_at else None
 
     @property
     def unused(self) -> list[Field[Any]]:
@@ -254,10 +267,15 @@ def read_role_shares(text: str) -> dict[Role, float]:
     return shares
 
 
-def multiplier_at(recipe: Recipe, progress: float) -> float:
-    """The multiplier of flag rewards at ``progress`` (0 to 1) of the run."""
+def rubric_at(recipe: Recipe, progress: float) -> CompositeRubric:
+    """The rewards at ``progress`` (0 to 1) of the run, with which the multiplier may change."""
     start, end = read_schedule(recipe.rogue_bonus_multiplier)
-    return start + (end - start) * progress
+    return priced(parse_rewards(recipe.rewards), start + (end - start) * progress)
+
+
+def validated_rubric(recipe: Recipe) -> CompositeRubric:
+    """The rewards by which a run is validated: without the multiplier, which shapes training."""
+    return priced(parse_rewards(recipe.rewards))
 
 
 def read_schedule(text: str) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.importing import read_name
 from chaosops.core.inputs import expanded
 from chaosops.core.printable import one_line
 from chaosops.trained import BASE, FORMAT, trained_adapter
@@ -19,6 +20,8 @@ OPTIONS = {
     "format": "json or menu: what a reply looks like",
     "runtime": "llama.cpp or transformers: what computes a local model",
     "temperature": "0 takes the likeliest reply (the default)",
+    "flag_at": "Oversight flags an agent from this belief on, 0 to 1, and never below it",
+    "audit_at": "Oversight audits an agent from this belief on, 0 to 1, before it flags",
     "batch": "prompts that transformers reads together (default: 16; on a GPU hundreds)",
     "compile": "true compiles a transformers model for a GPU: worth it for thousands of episodes",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
@@ -30,7 +33,7 @@ OPTIONS = {
     "extra": "a JSON object of further fields for each request to an endpoint",
     "prompt": "a text file with a system prompt of your own for an endpoint",
 }
-_LOCAL = ("adapter", "format", "runtime", "temperature")
+_LOCAL = ("adapter", "format", "runtime", "temperature", "flag_at", "audit_at")
 OPTIONS_OF = {
     "llama.cpp": (*_LOCAL, "threads"),
     "transformers": (*_LOCAL, "batch", "compile"),
@@ -75,6 +78,12 @@ class ModelSpec:
             value = least - 1
         if not least <= value < float("inf"):
             raise BadInput(f"{option}={text} in {self.shown!r}: expected a number from {least:g}")
+        return value
+
+    def share(self, option: str, default: float) -> float:
+        value = self.number(option, default)
+        if value > 1:
+            raise BadInput(f"{option}={value:g} in {self.shown!r}: expected a number from 0 to 1")
         return value
 
     def flag(self, option: str) -> bool:
@@ -122,6 +131,15 @@ def without_password(text: str) -> str:
     return re.sub(r"//[^/@]*@", "//***@", text)
 
 
+def is_own(text: str) -> bool:
+    """Does a name lead to code of a user's own?
+
+    >>> is_own("lab.monitors:careful"), is_own("lab/monitors.py:careful"), is_own("local:smollm2")
+    (True, True, False)
+    """
+    return text.partition(":")[0] not in KINDS and read_name(text) is not None
+
+
 def is_model(text: str) -> bool:
     """
     >>> is_model("local:smollm2"), is_model("heuristic"), is_model("./adapter-of-mine")
@@ -132,6 +150,8 @@ def is_model(text: str) -> bool:
     head = _OPTION.split(text, maxsplit=1)[0]
     if head.partition("+")[0] == TRAINED:
         return True
+    if is_own(text):
+        return False
     return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
 
 
