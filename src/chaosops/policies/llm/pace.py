@@ -19,7 +19,6 @@ REFUSED = 0.5
 QUEUED = 0.8
 SLOW = 3.0
 _NEW = 0.2  # the weight of the newest answer in the smoothed latency
-_FORGET = 1.01  # the least latency grows, because a server may become slower for good
 
 
 class Pace:
@@ -54,7 +53,10 @@ class Pace:
         took = self._now() - started
         before = took if self._latency_s is None else self._latency_s
         self._latency_s = before + _NEW * (took - before)
-        self._least_s = min(self._latency_s, self._least_s * _FORGET)
+        # One request at a time waits for none of ours. A server that became slower for good brings
+        # the window down to there, and is measured anew.
+        alone = self.window < 2
+        self._least_s = self._latency_s if alone else min(self._latency_s, self._least_s)
         if self._latency_s > SLOW * self._least_s:
             self._cut(QUEUED, started)
         elif self.busy >= int(self.window):  # a window that is not used says nothing
