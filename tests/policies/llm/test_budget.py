@@ -11,10 +11,11 @@ import pytest
 from chaosops.core.errors import BadInput
 from chaosops.policies.llm.account import Account, BudgetSpent
 from chaosops.policies.llm.answers import Answer
+from chaosops.policies.llm.http_chat import EndpointDown
 from chaosops.policies.llm.kept_replies import KeptReplies
 from tests.conftest import Outcome
 from tests.policies.llm.asking import policy_at, requests_for
-from tests.policies.llm.faulty_server import FaultyServer, say
+from tests.policies.llm.faulty_server import FaultyServer, say, status
 
 Cli = Callable[..., Outcome]
 PRICE = "+price=1000/10000"  # 100 tokens read and 10 written: 0.2 dollars a reply
@@ -126,3 +127,18 @@ def test_damaged_replies_are_asked_again(tmp_path: Path) -> None:
     assert kept.get("v", {"n": 1}) is None
     assert KeptReplies(path).get("u", {"n": 1}) is None
     assert KeptReplies(None).get("u", {}) is None
+
+
+def test_an_outage_is_seen_although_replies_were_kept(server: FaultyServer, tmp_path: Path) -> None:
+    """The harmless question, which tells an outage from a bad prompt, is never answered from the
+    file."""
+    path = tmp_path / "replies.jsonl"
+    server.script = [status(413, "too long")]
+    with Account(replies=path).in_use():
+        policy = policy_at(server)
+    policy.decide(requests_for(1))
+    with Account(replies=path, resume=True).in_use():
+        policy = policy_at(server, "+patience=0.2")
+    server.always = status(500, "down")
+    with pytest.raises(EndpointDown):
+        policy.decide(requests_for(1))

@@ -156,7 +156,6 @@ def execute(
                 journal=journal,
                 rewards=own_rewards,
             )
-        account.replies.forget()
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
         report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
     for place in saved:

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
@@ -49,11 +49,13 @@ class Account:
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
+        """A run that ends well needs its replies no more: its episodes hold them."""
         token = _CURRENT.set(self)
         try:
             yield
         finally:
             _CURRENT.reset(token)
+        self.replies.forget()
 
     @property
     def has_limit(self) -> bool:
@@ -66,20 +68,21 @@ class Account:
                 "in US dollars per million tokens"
             )
 
-    async def begin(self) -> None:
-        """Before a request. Where the answers under way decide whether the budget is spent, wait
-        for them."""
+    @asynccontextmanager
+    async def request(self) -> AsyncIterator[Callable[[str, Answer, Price | None], None]]:
+        """Around a request; yields what its answer is paid with. Where the answers under way decide
+        whether the budget is spent, wait for them."""
         while short := [name for name in self._limits if self._is_short(name)]:
             if not self._under_way:
                 raise BudgetSpent(self._words(short[0]))
             await asyncio.sleep(_POLL_S)
         self._under_way += 1
+        try:
+            yield self._pay
+        finally:
+            self._under_way -= 1
 
-    def end(self) -> None:
-        """After a request, whatever came of it."""
-        self._under_way -= 1
-
-    def pay(self, policy: str, answer: Answer, price: Price | None) -> None:
+    def _pay(self, policy: str, answer: Answer, price: Price | None) -> None:
         read, written = answer.tokens_read, answer.tokens_written
         if self.has_limit and (read is None or written is None):
             raise BadInput(

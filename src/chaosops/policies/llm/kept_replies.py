@@ -47,7 +47,6 @@ class KeptReplies:
             raise unwritable(self._path, error) from None
 
     def forget(self) -> None:
-        """All episodes are finished, and hold their replies."""
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
