@@ -35,6 +35,7 @@ except ImportError as error:
     raise MissingExtra("the PettingZoo environment", str(error.name), "pettingzoo") from None
 
 NAME = "chaosops/incident_v0"
+_STYLES = (Style.MENU, Style.JSON)
 _MOST_CHARS = 1_000_000
 _PLACES = {label: place for place, label in enumerate(LABELS)}
 
@@ -87,8 +88,8 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        if replies not in list(Style):
-            raise UnknownName("form of replies", replies, list(Style))
+        if replies not in _STYLES:
+            raise UnknownName("form of replies", replies, _STYLES)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise UnknownName("render mode", str(render_mode), self.metadata["render_modes"])
         self._options = _Options(failure, tier, limit, pack, split, mechanisms)
