@@ -188,8 +188,10 @@ def test_epochs_have_seeds_of_their_own_and_all_count(tmp_path: Path) -> None:
     questions = {messages[1].text for messages, _ in seen if "Step 2 of" in messages[1].text}
     assert len(questions) == 2
     assert len(set(first)) == 6
-    scored = {each.reducer: each.scored_samples for each in (log.results or log).scores}  # type: ignore[union-attr]
-    assert scored == {"mean": 2, None: 6}
+    assert log.results is not None
+    scored = {(each.name, each.reducer): each.scored_samples for each in log.results.scores}
+    assert scored["reward", "mean"] == 2
+    assert scored["incident", None] == 6
 
 
 def test_settings_are_those_of_chaosops_eval_unless_a_user_has_others(tmp_path: Path) -> None:

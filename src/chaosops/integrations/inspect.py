@@ -32,7 +32,7 @@ from chaosops.wire.ending import explanation
 from chaosops.wire.episodes import episode_to_wire, from_record, read_scenario, record_of
 
 try:
-    from anyio import to_thread
+    from anyio import CapacityLimiter, to_thread
     from inspect_ai import Task, task
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.log import transcript
@@ -131,8 +131,10 @@ def play_incident(roles: list[str], partners: str, format: str) -> Solver:
             model = get_model(role=role.value, config=_settings(format))
             policies[role] = InspectPolicy(model, role, state.epoch, format)
         scenario = read_scenario(state.metadata["scenario"])
-        # In a thread: the loop waits for each decision, and Inspect's event loop must not.
-        episode = await to_thread.run_sync(partial(play, scenario, Team(policies)))
+        # In a thread, because the loop waits for each decision. A limiter of its own, because the
+        # common one has 40 threads, and Inspect decides how many samples run at once.
+        work = partial(play, scenario, Team(policies))
+        episode = await to_thread.run_sync(work, limiter=CapacityLimiter(1))
         pack = load_pack(scenario.pack)
         line = episode_to_wire(episode)
         state.store.set(KEPT, {"episode": line, "pack_hash": pack.content_hash()})
