@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput, MissingExtra, UnknownName
@@ -68,7 +68,7 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
     The reward of a step goes to all four agents.
     """
 
-    metadata = {
+    metadata: ClassVar[dict[str, Any]] = {
         "name": "chaosops_incident_v0",
         "render_modes": ["human", "ansi"],
         "is_parallelizable": False,
@@ -101,7 +101,7 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
         self._env: Env | None = None
         self.render_mode = render_mode
         self.possible_agents = [role.value for role in Role]
-        self.agents = []
+        self.agents: list[str] = []
         # The same objects at every call, because a learner seeds them.
         self.observation_spaces = {agent: self._observed() for agent in self.possible_agents}
         self.action_spaces = {agent: self._acting() for agent in self.possible_agents}
@@ -141,7 +141,7 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
 
     @property
