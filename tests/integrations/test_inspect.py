@@ -242,30 +242,40 @@ def test_mistakes_are_named() -> None:
         oversight(partners="dev=openai:m@http://127.0.0.1:1/v1,others=heuristic")
 
 
-def test_inspect_finds_the_tasks_by_name(tmp_path: Path) -> None:
-    """In a process of its own, with the entry point as pip installs it."""
+def install(folder: Path, *more: str) -> dict[str, str]:
+    """The entry points as pip installs them, and the environment that finds them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    points = {**project["entry-points"]["inspect_ai"], "prompted": "tests.integrations.provider"}
-    installed = tmp_path / "site" / "chaosops-0.dist-info"
+    points = project["entry-points"]["inspect_ai"]
+    installed = folder / "chaosops-0.dist-info"
     installed.mkdir(parents=True)
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: chaosops\nVersion: 0\n")
-    lines = [f"{name} = {value}\n" for name, value in points.items()]
-    (installed / "entry_points.txt").write_text("[inspect_ai]\n" + "".join(lines))
+    lines = ["[inspect_ai]", *(f"{name} = {value}" for name, value in points.items()), *more]
+    (installed / "entry_points.txt").write_text("\n".join(lines) + "\n")
     editable = {"url": ROOT.as_uri(), "dir_info": {"editable": True}}
     (installed / "direct_url.json").write_text(json.dumps(editable))
-    paths = [str(installed.parent), str(ROOT / "src"), str(ROOT)]
-    more = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    command = "eval chaosops/team --model prompted/any -T tiers=easy -T seeds=1 --display none"
-    done = subprocess.run(
-        [sys.executable, "-m", "inspect_ai", *command.split(), "--log-dir", str(tmp_path / "logs")],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([*paths, *more])},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    paths = [str(folder), str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def command(words: str, env: dict[str, str], cwd: Path) -> None:
+    line = [sys.executable, "-m", "inspect_ai", *words.split(), "--display", "none"]
+    done = subprocess.run(line, env=env, cwd=cwd, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr + done.stdout
+
+
+def test_the_command_line_plays_the_tasks_and_scores_their_logs(tmp_path: Path) -> None:
+    env = install(tmp_path / "site", "prompted = tests.integrations.provider")
+    options = "--model prompted/any -T tiers=easy -T seeds=1 --log-dir logs"
+    command(f"eval chaosops/team {options}", env, tmp_path)
     (path,) = (tmp_path / "logs").glob("*.eval")
     log = read_eval_log(str(path))
     assert (log.status, log.eval.task) == ("success", "chaosops/team")
     assert {turn["role"] for turn in kept(log)[0]["turns"]} == set(Role)
+
+    without_model = install(tmp_path / "other")
+    options = "--scorer chaosops/incident --action overwrite --overwrite --model none"
+    command(f"score {path} {options}", without_model, tmp_path)
+    again = read_eval_log(str(path))
+    assert figures(again) == pytest.approx(figures(log), nan_ok=True)
+    events = [event for event in (again.samples or [])[0].events if event.event == "score"]
+    assert len(events) == 1
