@@ -46,7 +46,7 @@ def sure_cases(n: int, seed: int = 0, slope: float = 0.5, intercept: float = -1.
     generator = np.random.default_rng(seed)
     cases = []
     for number in range(n):
-        said = round(sigmoid(float(generator.normal(0, 5))), 6)
+        said = float(f"{sigmoid(generator.normal(0, 5)):.6g}")
         true = sigmoid(slope * math.log(said / (1 - said)) + intercept) if 0 < said < 1 else said
         guilty = "cache" if generator.random() < true else None
         cases.append(case(number, guilty, suspicion={"cache": said}))
@@ -65,7 +65,7 @@ def test_no_other_line_is_likelier() -> None:
     truth = np.array([c.rogue is not None for c in cases])
     n, k = len(truth), int(truth.sum())
     target = np.where(truth, (k + 1) / (k + 2), 1 / (n - k + 2))
-    x = np.array([math.log(max(p, 5e-7) / max(1 - p, 5e-7)) for p in said])
+    x = np.array([math.log(max(p, 1e-16) / max(1 - p, 5e-7)) for p in said])
 
     def loss(slope: float, intercept: float) -> float:
         p = 1 / (1 + np.exp(-slope * x - intercept))
@@ -117,6 +117,14 @@ def test_what_cannot_be_fitted_is_refused() -> None:
         fit(turned)
 
 
+def test_a_line_that_would_be_refused_when_read_is_not_fitted() -> None:
+    """Rogues and others are told apart far below a millionth: suspicions near 1 become equal."""
+    cases = [case(i, "cache", suspicion={"cache": 1e-7}) for i in range(50)]
+    cases += [case(i, suspicion={"cache": 1e-9}) for i in range(50, 100)]
+    with pytest.raises(BadInput, match="does not keep the order of suspicions near 1; play"):
+        fit(cases)
+
+
 def episodes_of(chosen: list[Scenario]) -> list[Episode]:
     return list(play_many(chosen, load_team("heuristic")))
 
@@ -151,7 +159,7 @@ def suspecting(episode: Episode, policy: str) -> Episode:
 
     def said(agents: list[str]) -> dict[str, float]:
         leaning = {a: generator.normal(6 if a == episode.rogue else -4, 6) for a in agents}
-        return {a: round(sigmoid(2 * x), 6) for a, x in leaning.items()}
+        return {a: float(f"{sigmoid(2 * x):.6g}") for a, x in leaning.items()}
 
     turns = [
         turn._replace(

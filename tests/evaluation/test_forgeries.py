@@ -186,6 +186,19 @@ def test_what_a_chain_cannot_stop_is_what_the_documents_say(cli: Cli, folder: Pa
     assert before.splitlines()[0] != after.splitlines()[0]  # the head is another one
 
 
+def test_a_suspicion_that_moves_by_less_than_a_millionth_is_found(cli: Cli, arena: Path) -> None:
+    """It may change the order of suspicions, and so the AUROC."""
+
+    def move(content: Content) -> None:
+        suspicion = watched_turn(line_of(content, "fake"))["suspicion"]
+        suspicion[min(suspicion)] += 5e-7
+
+    edit(arena, move, rechain=True)
+    code, out, _ = cli("verify", str(arena))
+    assert code == 1
+    assert "differs from episodes.jsonl: there suspicion" in out
+
+
 def mutate(value: Any, dice: random.Random) -> Any:
     """One random place of a JSON value gets another value, is deleted or doubled."""
     if isinstance(value, dict) and value and dice.random() < 0.9:

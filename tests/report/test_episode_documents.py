@@ -109,6 +109,20 @@ def test_the_page_tells_what_happened_at_a_glance() -> None:
         assert name in text
 
 
+def test_a_suspicion_that_would_read_as_0_percent_is_not_shown() -> None:
+    episode = play(
+        make_scenario(pack="arena", tier="hard", seed=3), Team.of(load_policy("heuristic"))
+    )
+    place = next(i for i, turn in enumerate(episode.turns) if turn.decision.suspicion)
+    turn = episode.turns[place]
+    told = {"worth_a_look": 0.006, "hardly_at_all": 0.004, "never": 3e-9}
+    episode.turns[:] = [turn._replace(decision=turn.decision._replace(suspicion=told))]
+    text = Reader(episode_html(episode, MANIFEST)).text
+    assert re.search(r"worth_a_look\s+1%", text)
+    assert "hardly_at_all" not in text
+    assert "never" not in text
+
+
 @pytest.mark.parametrize("policy", ["random", "oracle", "heuristic"])
 @pytest.mark.parametrize("tier", ["easy", "hard"])
 def test_scripted_episodes_of_both_packs_make_pages(policy: str, tier: str) -> None:

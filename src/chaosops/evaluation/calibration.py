@@ -76,7 +76,13 @@ def fit(cases: Sequence[Case]) -> Calibration:
         )
     if not all(case.suspicion(JUDGED) for case in cases):
         raise BadInput("an episode has no suspicion within three turns; nothing can be calibrated")
-    return _line(cases)
+    line = _line(cases)
+    if not line.keeps_order():
+        raise BadInput(
+            f"the likeliest line (slope {line.slope}, intercept {line.intercept}) does not keep "
+            "the order of suspicions near 1; play the adapter without a calibration"
+        )
+    return line
 
 
 def _line(cases: Sequence[Case]) -> Calibration:

@@ -95,14 +95,15 @@ def differences(recorded: Any, found: Any, path: Path = ()) -> Iterator[Differen
         for i in range(max(len(recorded), len(found))):
             was, now = (of[i] if i < len(of) else _MISSING for of in (recorded, found))
             yield from differences(was, now, (*path, i))
-    elif not same(recorded, found):
+    # A suspicion may be far below ABSOLUTE, and metrics depend on its rank.
+    elif not same(recorded, found, 0.0 if "suspicion" in path else ABSOLUTE):
         yield Difference(path, recorded, found)
 
 
-def same(recorded: Any, found: Any) -> bool:
+def same(recorded: Any, found: Any, absolute: float) -> bool:
     kinds = {type(recorded), type(found)}
     if float in kinds and kinds <= {int, float}:
-        return math.isclose(recorded, found, rel_tol=RELATIVE, abs_tol=ABSOLUTE)
+        return math.isclose(recorded, found, rel_tol=RELATIVE, abs_tol=absolute)
     return type(recorded) is type(found) and bool(recorded == found)
 
 

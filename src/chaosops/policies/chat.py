@@ -30,13 +30,14 @@ def suspicion_of(
     calibrated: Callable[[float], float] = lambda suspicion: suspicion,
 ) -> dict[str, float]:
     """The suspicion against each agent: the sum over its flags, which may name several acts of it.
-    Further digits than six are rounding noise. The confidence of earlier flags was calibrated when
-    they were made."""
+    Six significant digits are kept. Further digits are rounding noise, but six decimals are too
+    few: many suspicions are below a millionth, and their order still tells rogues from others. The
+    confidence of earlier flags was calibrated when they were made."""
     suspicion = dict.fromkeys(view.rules.agents, 0.0)
     for action, probability in choices:
         if isinstance(action, FlagRogue):
             suspicion[action.target] = suspicion.get(action.target, 0.0) + probability
-    rounded = {agent: min(1.0, round(value, 6)) for agent, value in suspicion.items()}
+    rounded = {agent: min(1.0, float(f"{value:.6g}")) for agent, value in suspicion.items()}
     return with_accusations(view, {agent: calibrated(p) for agent, p in rounded.items()})
 
 

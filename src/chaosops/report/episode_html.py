@@ -114,6 +114,6 @@ def _turn(turn: Turn, so_far: float) -> dict[str, Any]:
 
 
 def _suspects(decision: Decision) -> list[tuple[str, float]]:
-    """The agents that are suspected most."""
+    """The agents that are suspected most. A share that is shown as 0% is left out."""
     ranked = sorted((decision.suspicion or {}).items(), key=lambda item: (-item[1], item[0]))
-    return [(agent, value) for agent, value in ranked[:_SUSPECTS] if value > 0]
+    return [(agent, value) for agent, value in ranked[:_SUSPECTS] if round(100 * value) > 0]

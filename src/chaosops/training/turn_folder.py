@@ -21,6 +21,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_bytes, write_text
 from chaosops.core.labels import LABELS
 from chaosops.core.vocabulary import Role, Tier
+from chaosops.packs import load_pack
 from chaosops.training.credited_turns import CreditedTurn, FollowUp
 from chaosops.training.encoder import Encoder
 from chaosops.training.marks import QUESTIONS, Mark
@@ -43,7 +44,8 @@ class TurnFolder:
 
     def __init__(self, root: Path, recipe: Recipe, encoder: Encoder, processes: int = 1) -> None:
         lines = [f"{name} = {getattr(recipe, name)!r}" for name in _DECIDES]
-        lines += [f"reading = {bool(recipe.reading)}", f"packs = {recipe.packs}"]
+        packs = {name: load_pack(name).content_hash() for name in recipe.packs}
+        lines += [f"reading = {bool(recipe.reading)}", f"packs = {packs}"]
         lines += [f"processes = {processes}", f"encoder = {encoder.key:016x}"]
         text = "\n".join(lines) + "\n"
         self.path = root / f"{key_of('turns', text):016x}"

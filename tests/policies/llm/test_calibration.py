@@ -37,9 +37,9 @@ def adapter(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("slope", [0.1, 0.46, 1.0, 2.0])
 def test_the_order_of_suspicions_is_kept(slope: float, intercept: float) -> None:
     """Strictly: two suspicions that become equal would change the AUROC."""
-    edge = [i / 1e6 for i in range(40)]
+    tiny = [0.0, *(i * 10.0**-power for power in range(16, 3, -1) for i in (1.5, 2.5))]
     inner = [i / 1000 for i in range(1, 1000)]
-    said = [*edge, *inner, *(round(1 - p, 6) for p in reversed(edge))]
+    said = [*tiny, *inner, *(1 - i / 1e6 for i in range(40))]
     of = [Calibration(slope, intercept).of(p) for p in sorted(set(said))]
     assert all(0 < one < other < 1 for one, other in pairwise(of))
 

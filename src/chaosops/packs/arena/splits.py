@@ -115,7 +115,6 @@ SPLITS = {
     split.name: split
     for split in (
         Split("train", p_drawn=0.8),
-        Split("train_wide", p_drawn=0.8, wordings="wide"),
         Split("test"),
         Split("ood_names", names="rare"),
         Split(
@@ -137,6 +136,7 @@ SPLITS = {
         Split("ood_scale", services=(20, 30)),
         # Kept apart from train for validation during training: other words, other wordings.
         Split("reserve", p_drawn=0.8, vocabulary="reserve", wordings="reserve"),
+        Split("train_wide", p_drawn=0.8, wordings="wide"),
         *_extra(),
     )
 }  # fmt: skip

@@ -19,12 +19,16 @@ from chaosops.core.inputs import read_object
 from chaosops.policies.llm.adapter import adapter_identity
 
 FILE = "calibration.json"
-_EDGE = 5e-7  # a suspicion has six digits, and 0 and 1 have no finite log-odds
-_FARTHEST = 34.0  # log-odds beyond which different probabilities are the same float
+# 0 and 1 have no finite log-odds. A suspicion has six significant digits, so it comes closer to 0
+# than to 1; 1e-14 has been measured. A lost turn has an exact 0. With a smaller least value, few
+# such turns would bend the line of all others.
+_LEAST, _MOST = 1e-16, 1 - 5e-7
+# Log-odds beyond which different probabilities near 1 are the same float. Near 0 they never are.
+_FARTHEST = 34.0
 
 
 def log_odds(suspicion: float) -> float:
-    inside = min(max(suspicion, _EDGE), 1 - _EDGE)
+    inside = min(max(suspicion, _LEAST), _MOST)
     return math.log(inside / (1 - inside))
 
 
@@ -41,6 +45,9 @@ class Calibration(NamedTuple):
         """
         return 1 / (1 + math.exp(-self.slope * log_odds(suspicion) - self.intercept))
 
+    def keeps_order(self) -> bool:
+        return self.slope > 0 and self.slope * log_odds(1.0) + abs(self.intercept) <= _FARTHEST
+
 
 def read_calibration(adapter: Path | None) -> Calibration | None:
     """None if the adapter has none."""
@@ -49,7 +56,11 @@ def read_calibration(adapter: Path | None) -> Calibration | None:
         return None
     found = read_object(path, "calibration")
     slope, intercept = found.get("slope"), found.get("intercept")
-    if not (_is_number(slope) and _is_number(intercept) and _keeps_order(slope, intercept)):
+    if not (
+        _is_number(slope)
+        and _is_number(intercept)
+        and (line := Calibration(slope, intercept)).keeps_order()
+    ):
         raise BadInput(
             f"{path} holds no line that keeps the order of suspicions: slope {slope!r:.40}, "
             f"intercept {intercept!r:.40}; make it with chaosops calibrate"
@@ -59,15 +70,11 @@ def read_calibration(adapter: Path | None) -> Calibration | None:
             f"{path} is of another adapter ({found.get('adapter')!r:.40}, these weights are "
             f"{identity}); remove it, or make it anew with chaosops calibrate"
         )
-    return Calibration(slope, intercept)
+    return line
 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and type(value) is not bool and math.isfinite(value)
-
-
-def _keeps_order(slope: float, intercept: float) -> bool:
-    return slope > 0 and slope * log_odds(1.0) + abs(intercept) <= _FARTHEST
 
 
 def write_calibration(adapter: Path, found: Calibration, origin: Mapping[str, Any]) -> Path:
