@@ -298,10 +298,13 @@ def test_kept_turns_of_another_recipe_are_not_taken(base: Path, tmp_path: Path) 
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_a_damaged_file_of_turns_is_named(base: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["empty", "cut off", "changed"])
+def test_a_damaged_file_of_turns_is_named(base: Path, tmp_path: Path, damage: str) -> None:
     recipe = replace(SMOKE, steps=1)
     make_turns(recipe, base, tmp_path)
     first = min(tmp_path.glob("*/*.npz"))
-    first.write_bytes(first.read_bytes()[:100])
+    content = first.read_bytes()
+    changed = content[:200] + bytes(byte ^ 255 for byte in content[200:2_000]) + content[2_000:]
+    first.write_bytes({"empty": b"", "cut off": content[:100], "changed": changed}[damage])
     with pytest.raises(BadInput, match=f"{first.name} holds no turns"):
         make_turns(recipe, base, tmp_path)

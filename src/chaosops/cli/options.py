@@ -21,9 +21,10 @@ from chaosops.packs import (
     DEFAULT_TIER,
     PACKS,
     load_pack,
+    loadable_packs,
     make_scenario,
 )
-from chaosops.policies.registry import MODEL_FORMS, registered
+from chaosops.policies.registry import MODEL_FORMS, OWN_FORMS, installed_policies, registered
 from chaosops.world import incident
 
 _MOST = 1_000_000  # the largest count: a larger one is a typing error
@@ -55,6 +56,7 @@ Seed = Annotated[int, whole(0, 2**63 - 1)]
 Count = Annotated[int, whole(1)]
 Seconds = Annotated[float, _within(float, 0, 3600, "seconds from 0 to 3600")]
 SomeSeconds = Annotated[float, _within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
+Share = Annotated[float, _within(float, ulp(0), 1 - ulp(1), "a share between 0 and 1")]
 Names = Annotated[tuple[str, ...], Parameter(converter=_names, metavar="A,B")]
 Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]
@@ -69,7 +71,7 @@ Pack = Annotated[
     ),
 ]
 Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="difficulty")]
-_PACKS = [load_pack(name) for name in PACKS]
+_PACKS = loadable_packs()
 
 
 def _of_each(listed: Callable[[incident.Pack], Sequence[str]], default: str) -> Parameter:
@@ -95,9 +97,20 @@ Mechanisms = Annotated[
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
-_POLICIES = f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)})"
+_POLICIES = (
+    f"{', '.join((*registered(), *installed_policies()))}; a model ({', '.join(MODEL_FORMS)}); "
+    f"your own ({', '.join(OWN_FORMS)}: docs/own_policies.md)"
+)
 _TEAM = "or a team such as oversight=local:smollm2,others=heuristic"
 Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
+Rewards = Annotated[
+    str,
+    Parameter(
+        metavar="NAME=NUMBER,…",
+        help="prices and weights other than the standard, such as false_flag=-150,mttr=0.5 "
+        "(docs/rewards.md)",
+    ),
+]
 PolicySeed = Annotated[Seed, Parameter(help="seed of the policy's random draws")]
 Url = Annotated[str, Parameter(help="address of the server: http://HOST:PORT")]
 ServerToken = Annotated[

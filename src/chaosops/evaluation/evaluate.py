@@ -12,6 +12,8 @@ from chaosops.evaluation.journal import Journal, as_json
 from chaosops.evaluation.results import Results, first_link, source_commit
 from chaosops.packs import load_pack
 from chaosops.rollout import Team, load_team, play_many
+from chaosops.rubrics import priced
+from chaosops.rubrics.prices import read_rewards
 from chaosops.version import VERSION
 
 # Called while it plays, with: policy, episodes done, all episodes, turns played.
@@ -26,17 +28,16 @@ def evaluate(
     progress: Progress = lambda policy, done, total, turns: None,
     side_by_side: int = 64,
     journal: Journal | None = None,
+    rewards: Mapping[str, float] | None = None,
 ) -> Results:
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
-    All are loaded before anything is played. Episodes in the journal are not played again."""
-    if len(set(policies)) != len(policies):
-        raise BadInput(f"name each policy once, got {', '.join(policies)}")
-    if not policies or not scenarios:
-        raise BadInput("an evaluation needs at least one policy and one scenario")
-    if len(set(scenarios)) != len(scenarios):
-        raise BadInput("a scenario is listed more than once; name each of them once")
-    loaded = _load_teams(policies, scenarios)
-    job = _job(scenarios, _statuses(loaded))
+    All are loaded before anything is played. Episodes in the journal are not played again.
+    ``rewards`` are prices and weights other than the standard (``rubrics/prices.py``)."""
+    _require_each_once(policies, scenarios)
+    own = read_rewards(rewards or {})
+    rubric = priced(own)
+    loaded = _load_teams(policies, scenarios, own)
+    job = _job(scenarios, _statuses(loaded), own)
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
         played = journal.open(job)
@@ -52,7 +53,7 @@ def evaluate(
         tell(0)
         missing = [number for number in range(len(scenarios)) if number not in episodes]
         to_play = (scenarios[n] for n in missing)
-        playing = play_many(to_play, team, side_by_side=side_by_side, tell=tell)
+        playing = play_many(to_play, team, rubric=rubric, side_by_side=side_by_side, tell=tell)
         for number, episode in zip(missing, playing, strict=True):
             if journal is not None:
                 journal.add(name, number, episode, team.status())
@@ -68,6 +69,15 @@ def evaluate(
     results = Results(manifest, in_order, learned).sealed()
     journal.finish(results)
     return results
+
+
+def _require_each_once(policies: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+    if len(set(policies)) != len(policies):
+        raise BadInput(f"name each policy once, got {', '.join(policies)}")
+    if not policies or not scenarios:
+        raise BadInput("an evaluation needs at least one policy and one scenario")
+    if len(set(scenarios)) != len(scenarios):
+        raise BadInput("a scenario is listed more than once; name each of them once")
 
 
 def results_of(
@@ -90,10 +100,14 @@ def results_of(
     return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
-def _load_teams(policies: Sequence[str], scenarios: Sequence[Scenario]) -> dict[str, Team]:
+def _load_teams(
+    policies: Sequence[str], scenarios: Sequence[Scenario], rewards: Mapping[str, float]
+) -> dict[str, Team]:
     """A model that was not trained on a scenario's pack is refused before anything is played."""
     loaded = {name: load_team(name) for name in policies}
     for team in loaded.values():
+        if rewards:
+            team.require_no_search()
         for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
             team.require_trained_on(pack)
     return loaded
@@ -103,14 +117,19 @@ def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
     return {name: team.status() for name, team in teams.items()}
 
 
-def _job(scenarios: Sequence[Scenario], statuses: Mapping[str, Any]) -> dict[str, Any]:
-    """The job: versions, packs, policies and scenarios."""
+def _job(
+    scenarios: Sequence[Scenario],
+    statuses: Mapping[str, Any],
+    rewards: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The job: versions, packs, policies, scenarios, and rewards other than the standard."""
     job = {
         "version": VERSION,
         "commit": source_commit(),
         "packs": _packs(scenarios),
         "policies": statuses,
         "scenarios": [scenario.to_wire() for scenario in scenarios],
+        **({"rewards": rewards} if rewards else {}),
     }
     return as_json(job)
 
@@ -137,6 +156,7 @@ def _manifest(
         "command": command,
         **{name: job[name] for name in ("version", "commit", "packs")},
         **coverage(scenarios),
+        **({"rewards": job["rewards"]} if "rewards" in job else {}),
         "policies": statuses,
         "chain": {"start": first_link(job)},
     }

@@ -25,6 +25,7 @@ from chaosops.evaluation.claims import (
 )
 from chaosops.evaluation.evaluate import coverage
 from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
+from chaosops.evaluation.own_policies import own_policies
 from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
 from chaosops.evaluation.results import DERIVED, JOURNAL_NAME, RESULTS_NAME, Results, first_link
 from chaosops.evaluation.secret import Secret
@@ -41,7 +42,8 @@ from chaosops.evaluation.stored import (
     results_file,
     statuses,
 )
-from chaosops.wire.recordings import UNCHAINED, recorded_content
+from chaosops.packs import PACKS
+from chaosops.wire.recordings import UNCHAINED, recorded_content, recorded_rubric
 
 Progress = Callable[[int, int], None]
 # Takes the results and the files beside results.json. Returns those files as they should be.
@@ -50,13 +52,15 @@ Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 @dataclass
 class Report:
-    """``notes`` are not findings, but a reader should know them."""
+    """``notes`` are not findings, but a reader should know them. ``ask_own``: policies of
+    somebody's own are imported and asked again."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     episodes: int = 0
     head: str | None = None
+    ask_own: bool = False
 
     def tell(self, file: str, problems: Iterable[str]) -> None:
         self.findings += [Finding(file, what) for what in problems]
@@ -71,9 +75,11 @@ class Report:
         }
 
 
-def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
+def verify_folder(
+    folder: Path, derive: Derive, progress: Progress, *, ask_own: bool = False
+) -> Report:
     """An evaluation: results.json with the files beside it, its journal, or both."""
-    report = Report(folder)
+    report = Report(folder, ask_own=ask_own)
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
@@ -143,9 +149,9 @@ def verify_private(report: Report, secret: Secret) -> None:
         report.notes.append(known)
 
 
-def verify_recording(path: Path) -> Report:
+def verify_recording(path: Path, *, ask_own: bool = False) -> Report:
     """One episode in a file of its own."""
-    report = Report(path)
+    report = Report(path, ask_own=ask_own)
     content = recorded_content(path)
     record, manifest = content["episode"], content["manifest"]
     if content["format"] == UNCHAINED:
@@ -155,8 +161,12 @@ def verify_recording(path: Path) -> Report:
     status = manifest.get("policy_status")
     if status is not None:
         report.tell(path.name, check_status(str(record.get("team")), status))
+    status = status if isinstance(status, dict) else {}
+    own, notes = own_policies({str(record.get("team")): status}, ask=ask_own)
+    report.notes += notes
     try:
-        _, found = replay_record(path.name, record, status if isinstance(status, dict) else {})
+        rubric = recorded_rubric(manifest)
+        _, found = replay_record(path.name, record, status, own, rubric)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     report.findings += found
@@ -176,14 +186,17 @@ def _replay_all(
     """The episodes as this world plays them. None if some cannot be played."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
     report.notes += _worlds(hashes, [line.get("scenario") for line in lines])
-    scripts = {policy: scripts_of(policy, of) for policy, of in manifest["policies"].items()}
+    own, notes = own_policies(manifest["policies"], ask=report.ask_own)
+    report.notes += notes
+    scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
+    rubric = recorded_rubric(manifest)
     whole = True
     for done, line in enumerate(lines, 1):
         name = Episode.of(line)
         try:
             pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}))
+            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}), rubric)
             episodes[name.policy].append(again)
         except (BadInput, KeyError, TypeError) as error:
             found, whole = [Finding(file, f"cannot be played: {error}", name)], False
@@ -195,7 +208,12 @@ def _replay_all(
 
 def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:
     present = present_packs(scenarios)
-    return [
+    missing = [
+        f"pack {plain(name)} is not installed: install the package that brings it, and verify again"
+        for name in hashes
+        if name not in PACKS
+    ]
+    return missing + [
         f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
         f"{present[name]['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from chaosops.core.actions import VERBS, Action, Unreadable
+from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, UnknownName
@@ -19,11 +19,11 @@ from chaosops.env import Env
 from chaosops.packs import GENERATED_PACK, load_pack, make_scenario, read_tier, require_trainable
 from chaosops.roles.parse import parse_object
 from chaosops.roles.prompt import Style, system_prompt, user_prompt
-from chaosops.rollout import Team, decision_request, load_team, policy_key
+from chaosops.rollout import Team, load_team
 from chaosops.rubrics import CompositeRubric
+from chaosops.seat import Seat
 
 OVER = "The incident is over."
-_NO_CALL = Unreadable("no_call", "call one tool in every step")
 _TYPES: dict[str, type] = {"string": str, "integer": int, "number": float}
 
 
@@ -36,8 +36,7 @@ class SeatEnvironment:
     _rubric: ClassVar[CompositeRubric | None]
 
     def __init__(self) -> None:
-        self._env: Env | None = None
-        self._reward = 0.0
+        self._seat: Seat | None = None
 
     def reset(self, *, seed: int | None = None, **row: Any) -> str:
         """Start the incident of a row of ``rows``. The answer belongs into the first prompt."""
@@ -46,42 +45,31 @@ class SeatEnvironment:
         split, tier = row.get("split"), row.get("tier")
         scenario = make_scenario(pack=self._pack, split=split, tier=tier, seed=seed, fresh=True)
         require_trainable(scenario.split, scenario.pack)
-        self._env, self._reward = Env(scenario, self._rubric), 0.0
-        self._wait()
-        if self._env.over:
+        self._seat = Seat(scenario, self._role, self._partners, rubric=self._rubric)
+        view = self._seat.view
+        if view is None:
             return OVER
-        view = self._env.view
         constant = system_prompt(view.rules, view.role, Style.TOOLS)
         return f"{constant}\n\n{user_prompt(view, Style.TOOLS)}"
 
     def get_reward(self) -> float:
-        """The reward of the episode. Each turn after the model's last call is a miscommunication:
-        it was the model's to play, and it said nothing."""
-        while not self._playing.over:
-            self._act(_NO_CALL)
-        return self._reward
+        """The reward of the episode. If the model stopped calling tools, it is played to its end:
+        see ``Seat.finish``."""
+        if not self._playing.over:
+            self._playing.finish()
+        return self._playing.episode.reward
 
     @property
-    def _playing(self) -> Env:
-        if self._env is None:
+    def _playing(self) -> Seat:
+        if self._seat is None:
             raise BadInput("call reset() before a tool")
-        return self._env
+        return self._seat
 
     def _act(self, action: Action) -> str:
         """Play the model's turn and those of its partners, and say what the model sees then."""
-        env = self._playing
-        if not env.over:
-            self._reward += env.play(Decision(action)).score.total
-            self._wait()
-        return OVER if env.over else user_prompt(env.view, Style.TOOLS)
-
-    def _wait(self) -> None:
-        """Play the partners until the model is on turn."""
-        env = self._playing
-        while not env.over and env.role is not self._role:
-            policy = self._partners.policies[env.role]
-            request = decision_request(env, policy, policy_key(env.scenario))
-            self._reward += env.play(policy.decide([request])[0]).score.total
+        seat = self._playing
+        view = None if seat.over else seat.act(Decision(action)).view
+        return OVER if view is None else user_prompt(view, Style.TOOLS)
 
 
 def environment(

@@ -96,7 +96,7 @@ def batch_loss(
 
 def _weighed(logits: Any, values: Any, absent: Any, temperature: float) -> Any:
     """The square of the difference between logits and returns, both without their mean over the
-    menu. The mean of the returns of turns that look alike is what a square is least for."""
+    menu. Among turns that look alike, the square is least at the mean of their returns."""
     count = (~absent).sum(1, keepdim=True)
     # The first label is noop, which every menu has.
     gains = ((values - values[:, :1]) / temperature).clamp(-_MOST_WEIGHED, _MOST_WEIGHED)

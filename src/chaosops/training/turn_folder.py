@@ -8,6 +8,7 @@ objective share them.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from itertools import chain
@@ -37,6 +38,11 @@ _DECIDES = (
     *("window", "steps", "episodes", "batch_tokens"),
 )
 _ROLES, _TIERS = tuple(Role), tuple(Tier)
+# What numpy raises for files that are cut off, changed or something else.
+_DAMAGED = (
+    *(OSError, EOFError, ValueError, TypeError, AttributeError, LookupError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 class TurnFolder:
@@ -60,10 +66,9 @@ class TurnFolder:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as table:
                 return _turns({name: table[name] for name in table.files})
-        except (OSError, ValueError, LookupError, zipfile.BadZipFile) as error:
-            raise BadInput(
-                f"{path} holds no turns ({error}); delete it, and it is made again"
-            ) from None
+        except _DAMAGED as error:
+            cause = (str(error).splitlines() or [type(error).__name__])[0]
+            raise BadInput(f"{path} holds no turns ({cause}); delete it, and run again") from None
 
     def save(self, window: int, rank: int, turns: Sequence[CreditedTurn]) -> None:
         content = BytesIO()

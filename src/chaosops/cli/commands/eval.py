@@ -21,11 +21,13 @@ from chaosops.cli.options import (
     Names,
     NoFigures,
     Pack,
+    Rewards,
     Seed,
     Split,
 )
 from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress
+from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.lock import locked
@@ -46,6 +48,7 @@ from chaosops.packs import PACKS, read_tier
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
+from chaosops.rubrics.prices import parse_rewards
 from chaosops.wire.recordings import write_recording
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
@@ -115,6 +118,7 @@ def execute(
     force: bool = False,
     side_by_side: Annotated[Count, Parameter(metavar="N")] = 64,
     save_episodes: bool = False,
+    rewards: Rewards = "",
     json: bool = False,
     command_line: CommandLine,
 ) -> None:
@@ -127,7 +131,7 @@ def execute(
         save_episodes: save every episode for chaosops replay, in OUT/episodes
         json: print the summary as JSON, not as tables
     """
-    matrix = options.scenarios()
+    matrix, own_rewards = options.scenarios(), parse_rewards(rewards)
     if resume and force:
         raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
     if not no_figures:
@@ -143,6 +147,7 @@ def execute(
                 _repeatable(command_line),
                 side_by_side=side_by_side,
                 journal=journal,
+                rewards=own_rewards,
             )
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
         report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
@@ -205,13 +210,18 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
         place = open_folder(folder / _slug(policy, taken))
         places.append(place)
         for number, episode in enumerate(episodes, 1):
-            manifest = {
-                **{name: results.manifest[name] for name in ("command", "version", "commit")},
-                "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
-                "policy_status": results.manifest["policies"][policy],
-            }
-            write_recording(place / f"{number:04}.json", episode, manifest)
+            write_episode(place / f"{number:04}.json", results, policy, episode)
     return places
+
+
+def write_episode(path: Path, results: Results, policy: str, episode: Episode) -> None:
+    manifest = {
+        **{name: results.manifest[name] for name in ("command", "version", "commit")},
+        **({"rewards": of} if (of := results.manifest.get("rewards")) else {}),
+        "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
+        "policy_status": results.manifest["policies"][policy],
+    }
+    write_recording(path, episode, manifest)
 
 
 def _slug(policy: str, taken: set[str]) -> str:

@@ -29,17 +29,26 @@ _EVALUATION = (RESULTS_NAME, COMPRESSED_NAME, JOURNAL_NAME)
 _SHOWN = 50  # findings of one place; --json has all
 
 
-def execute(place: list[Path], /, *, json: bool = False, secret: File | None = None) -> int:
+def execute(
+    place: list[Path],
+    /,
+    *,
+    json: bool = False,
+    secret: File | None = None,
+    own_policies: bool = False,
+) -> int:
     """
     Args:
         place: a folder of chaosops eval, or a recording of run --record
         json: print every finding as JSON
         secret: secret of a private split, to check the signature and the episodes
+        own_policies: import the policies of your own that the results name, and ask them again
     """
     # All places are found before any is replayed, so that errors come early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
     opened = read_secret(secret, private=False) if secret else None
-    reports = [_verify(each, opened, alone=len(places) == 1) for each in places]
+    alone = len(places) == 1
+    reports = [_verify(each, opened, alone=alone, ask_own=own_policies) for each in places]
     reports += [Report(of, notes=notes) for of in place if (notes := _skipped(of))]
     found = sum(len(report.findings) for report in reports)
     episodes = count(sum(report.episodes for report in reports), "episode")
@@ -86,9 +95,9 @@ def _skipped(given: Path) -> list[str]:
     return notes
 
 
-def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
+def _verify(place: Path, secret: Secret | None, *, alone: bool, ask_own: bool) -> Report:
     try:
-        report = _verify_place(place)
+        report = _verify_place(place, ask_own)
         if secret is not None:
             verify_private(report, secret)
     except BadInput as error:
@@ -99,9 +108,9 @@ def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
     return report
 
 
-def _verify_place(place: Path) -> Report:
+def _verify_place(place: Path, ask_own: bool) -> Report:
     if place.is_file():
-        return verify_recording(place)
+        return verify_recording(place, ask_own=ask_own)
 
     def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
         progress.update(f"{place}: recomputing the figures", 0, None)
@@ -109,7 +118,8 @@ def _verify_place(place: Path) -> Report:
         return derived_files(results, monitors, stored.get(SUMMARY))
 
     with Progress() as progress:
-        return verify_folder(place, derive, partial(progress.update, str(place)))
+        tell = partial(progress.update, str(place))
+        return verify_folder(place, derive, tell, ask_own=ask_own)
 
 
 def _lines(report: Report) -> Iterator[str]:
