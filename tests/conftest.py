@@ -36,6 +36,7 @@ _FIRST = (
     "policies/llm/test_endpoint_real_model.py",
     "test_notebook.py",
     "integrations/test_inspect.py",
+    "report/test_phoenix.py",
     "test_release.py",
     "server/test_load.py",
     "server/test_flood.py",

@@ -70,6 +70,7 @@ PLAUSIBLE: Mapping[str, list[str]] = {
     "timeout": ["2h"],
     "url": URLS,
     "host": ["127.0.0.1"],
+    "otlp": ["out0", "http://127.0.0.1:9"],
 }
 # Options without which a command would play for long or draw pictures; always given.
 BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {

@@ -96,6 +96,14 @@ Mechanisms = Annotated[
     Parameter(help="play faults of your own, from a TOML file (docs/arena_adding.md)"),
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
+Otlp = Annotated[
+    str | None,
+    Parameter(
+        metavar="FILE|URL",
+        help="write the episode as a trace of OpenTelemetry to this file, or send it to the server "
+        "at http://HOST:PORT (docs/otlp.md)",
+    ),
+]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
 _POLICIES = (
     f"{', '.join((*registered(), *installed_policies()))}; a model ({', '.join(MODEL_FORMS)}); "

@@ -34,7 +34,7 @@ from chaosops.world.incident import ActReading
 # some turns change with the progress of the run.
 _DECIDES = (
     *("pack", "split", "first_seed", "classic_share", "curriculum", "shuffle_tiers"),
-    *("role_shares", "prefixes", "continuation", "rogue_bonus_multiplier"),
+    *("role_shares", "prefixes", "continuation", "rogue_bonus_multiplier", "rewards"),
     *("act_bonus", "plain_first", "flag_now"),
     *("window", "steps", "episodes", "batch_tokens"),
 )
