@@ -178,7 +178,7 @@ def replay(
     formats: Sequence[Format] = STANDARD,
 ) -> tuple[Episode, list[Problem]]:
     """The episode as this world plays it, and where the record differs from it."""
-    scenario = _scenario(field(record, "scenario", dict))
+    scenario = read_scenario(field(record, "scenario", dict))
     team, _ = field(record, "team", str), field(record, "pack_hash", str)
     wires = field(record, "decisions", list)
     reward = record.get("reward")
@@ -228,7 +228,8 @@ def _mismatch(scenario: Scenario, recorded_hash: str, what: str) -> BadInput:
     return BadInput(f"this version of the world does not reproduce the recording: {what} ({why})")
 
 
-def _scenario(wire: dict[str, Any]) -> Scenario:
+def read_scenario(wire: dict[str, Any]) -> Scenario:
+    """What ``Scenario.to_wire`` wrote."""
     pack, tier = field(wire, "pack", str), field(wire, "tier", str)
     seed, limit = field(wire, "seed", int), field(wire, "limit", int)
     # A missing name must not become a default: "" is refused where a name is needed.

@@ -26,6 +26,7 @@ from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
 from chaosops.policies.llm.account import current_account
 from chaosops.policies.llm.answers import Answer, first_words
+from chaosops.policies.llm.clients import Client
 from chaosops.policies.llm.formats import ENDPOINT_FORMATS, filled_in, load_format
 from chaosops.policies.llm.http_chat import ChatClient, EndpointDown, EndpointRefused, tell
 from chaosops.policies.llm.labels import has_whole_labels, weigh_flags
@@ -54,8 +55,8 @@ _OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one pro
 class EndpointPolicy:
     sees_truth = False
 
-    def __init__(self, spec: ModelSpec) -> None:
-        self._client = ChatClient(spec)
+    def __init__(self, spec: ModelSpec, client: Client | None = None) -> None:
+        self._client = ChatClient(spec) if client is None else client
         self.name = spec.text
         spec.require_options_of("an endpoint")
         self._model = spec.model
