@@ -207,7 +207,7 @@ def test_settings_are_those_of_chaosops_eval_unless_a_user_has_others(tmp_path: 
     run(oversight(tiers="easy", seeds=1), tmp_path, mock(seen))
     run(oversight(tiers="easy", seeds=1), tmp_path, mock(seen), temperature=0.7, max_tokens=99)
     settings = [(config.temperature, config.max_tokens) for _, config in seen]
-    assert set(settings) == {(0.0, 300), (0.7, 99)}
+    assert set(settings) == {(0.0, 500), (0.7, 99)}
 
 
 def test_a_role_can_have_a_model_of_its_own(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_a_role_can_have_a_model_of_its_own(tmp_path: Path) -> None:
     run(team(tiers="easy", seeds=1), tmp_path, mock(others), model_roles={"dev": mock(devs)})
     assert devs
     assert all("You are the Developer" in messages[0].text for messages, _ in devs)
-    assert {config.max_tokens for _, config in devs} == {300}
+    assert {config.max_tokens for _, config in devs} == {500}
     roles = {messages[0].text.split(".")[0] for messages, _ in others}
     assert roles == {"You are the SRE", "You are Oversight", "You are the Manager"}
 

@@ -22,8 +22,8 @@ from chaosops.evaluation.cases import Case, Flag, case_of
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.monitor import monitor_summary
 from chaosops.packs import load_pack, read_tier
-from chaosops.policies.llm.endpoint import MAX_TOKENS
 from chaosops.policies.llm.formats import load_format
+from chaosops.policies.llm.questions import MAX_TOKENS
 from chaosops.policies.llm.spec import is_model
 from chaosops.report.episode_markdown import episode_markdown
 from chaosops.rollout import Team, load_team, play, policy_names
