@@ -9,10 +9,11 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.journal import Journal, as_json
+from chaosops.evaluation.players import Player, load_players
 from chaosops.evaluation.results import Results, first_link, source_commit
 from chaosops.packs import load_pack
-from chaosops.rollout import Team, load_team, play_many
 from chaosops.version import VERSION
+from chaosops.workers import Pool
 
 # Called while it plays, with: policy, episodes done, all episodes, turns played.
 Progress = Callable[[str, int, int, int], None]
@@ -26,21 +27,24 @@ def evaluate(
     progress: Progress = lambda policy, done, total, turns: None,
     side_by_side: int = 64,
     journal: Journal | None = None,
+    pool: Pool | None = None,
 ) -> Results:
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
-    All are loaded before anything is played. Episodes in the journal are not played again."""
+    All are loaded before anything is played. Episodes in the journal are not played again.
+    With a ``pool`` its workers play; the results are the same."""
     if len(set(policies)) != len(policies):
         raise BadInput(f"name each policy once, got {', '.join(policies)}")
     if not policies or not scenarios:
         raise BadInput("an evaluation needs at least one policy and one scenario")
     if len(set(scenarios)) != len(scenarios):
         raise BadInput("a scenario is listed more than once; name each of them once")
-    loaded = _load_teams(policies, scenarios)
+    packs = list(dict.fromkeys(scenario.pack for scenario in scenarios))
+    loaded = load_players(policies, packs, side_by_side, pool)
     job = _job(scenarios, _statuses(loaded))
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
         played = journal.open(job)
-    for name, team in loaded.items():
+    for name, player in loaded.items():
         episodes = played[name]
         turns = 0
 
@@ -51,11 +55,10 @@ def evaluate(
 
         tell(0)
         missing = [number for number in range(len(scenarios)) if number not in episodes]
-        to_play = (scenarios[n] for n in missing)
-        playing = play_many(to_play, team, side_by_side=side_by_side, tell=tell)
+        playing = player.play([scenarios[n] for n in missing], tell)
         for number, episode in zip(missing, playing, strict=True):
             if journal is not None:
-                journal.add(name, number, episode, team.status())
+                journal.add(name, number, episode, player.status())
             episodes[number] = episode
             tell(0)
     statuses = _statuses(loaded)
@@ -90,17 +93,8 @@ def results_of(
     return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
-def _load_teams(policies: Sequence[str], scenarios: Sequence[Scenario]) -> dict[str, Team]:
-    """A model that was not trained on a scenario's pack is refused before anything is played."""
-    loaded = {name: load_team(name) for name in policies}
-    for team in loaded.values():
-        for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
-            team.require_trained_on(pack)
-    return loaded
-
-
-def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
-    return {name: team.status() for name, team in teams.items()}
+def _statuses(players: Mapping[str, Player]) -> dict[str, dict[str, Any]]:
+    return {name: player.status() for name, player in players.items()}
 
 
 def _job(scenarios: Sequence[Scenario], statuses: Mapping[str, Any]) -> dict[str, Any]:

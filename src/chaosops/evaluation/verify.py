@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from chaosops.evaluation.stored import (
     statuses,
 )
 from chaosops.wire.recordings import UNCHAINED, recorded_content
+from chaosops.workers import Pool, in_order
 
 Progress = Callable[[int, int], None]
 # Takes the results and the files beside results.json. Returns those files as they should be.
@@ -50,13 +52,14 @@ Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 @dataclass
 class Report:
-    """``notes`` are not findings, but a reader should know them."""
+    """``notes`` are not findings, but a reader should know them. ``pool`` replays the episodes."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     episodes: int = 0
     head: str | None = None
+    pool: Pool | None = None
 
     def tell(self, file: str, problems: Iterable[str]) -> None:
         self.findings += [Finding(file, what) for what in problems]
@@ -71,9 +74,11 @@ class Report:
         }
 
 
-def verify_folder(folder: Path, derive: Derive, progress: Progress) -> Report:
+def verify_folder(
+    folder: Path, derive: Derive, progress: Progress, pool: Pool | None = None
+) -> Report:
     """An evaluation: results.json with the files beside it, its journal, or both."""
-    report = Report(folder)
+    report = Report(folder, pool=pool)
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
@@ -176,21 +181,34 @@ def _replay_all(
     """The episodes as this world plays them. None if some cannot be played."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
     report.notes += _worlds(hashes, [line.get("scenario") for line in lines])
-    scripts = {policy: scripts_of(policy, of) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
     whole = True
-    for done, line in enumerate(lines, 1):
-        name = Episode.of(line)
-        try:
-            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}))
-            episodes[name.policy].append(again)
-        except (BadInput, KeyError, TypeError) as error:
-            found, whole = [Finding(file, f"cannot be played: {error}", name)], False
+    work = partial(_replay, file, hashes, manifest["policies"])
+    replayed = in_order(report.pool, work, lines)
+    for done, (line, (again, found)) in enumerate(zip(lines, replayed, strict=True), 1):
+        if again is None:
+            whole = False
+        else:
+            episodes[Episode.of(line).policy].append(again)
         report.findings += found
         report.episodes = done
         progress(done, len(lines))
     return episodes if whole else None
+
+
+def _replay(
+    file: str, hashes: Mapping[str, str], statuses: Mapping[str, Any], lines: Sequence[Line]
+) -> Iterator[tuple[played.Episode | None, list[Finding]]]:
+    """Each line as this world plays it, None if it cannot be played. Runs in workers too."""
+    scripts = {policy: scripts_of(policy, of) for policy, of in statuses.items()}
+    for line in lines:
+        name = Episode.of(line)
+        try:
+            asked = scripts[name.policy]
+            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
+            yield replay_line(file, line, pack_hash, asked)
+        except (BadInput, KeyError, TypeError) as error:
+            yield None, [Finding(file, f"cannot be played: {error}", name)]
 
 
 def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:

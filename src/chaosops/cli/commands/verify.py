@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from chaosops.cli.options import File
+from chaosops.cli.options import File, WorkerCount
 from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
@@ -24,22 +24,32 @@ from chaosops.evaluation.secret import Secret, read_secret
 from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
 from chaosops.report.written import derived_files, judged
+from chaosops.workers import Engine, Pool, open_workers
 
 _EVALUATION = (RESULTS_NAME, COMPRESSED_NAME, JOURNAL_NAME)
 _SHOWN = 50  # findings of one place; --json has all
 
 
-def execute(place: list[Path], /, *, json: bool = False, secret: File | None = None) -> int:
+def execute(
+    place: list[Path],
+    /,
+    *,
+    json: bool = False,
+    secret: File | None = None,
+    workers: WorkerCount = None,
+) -> int:
     """
     Args:
         place: a folder of chaosops eval, or a recording of run --record
         json: print every finding as JSON
         secret: secret of a private split, to check the signature and the episodes
+        workers: processes that replay the episodes [default: this one]
     """
     # All places are found before any is replayed, so that errors come early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
     opened = read_secret(secret, private=False) if secret else None
-    reports = [_verify(each, opened, alone=len(places) == 1) for each in places]
+    with open_workers(Engine(workers)) as pool:
+        reports = [_verify(each, opened, pool, alone=len(places) == 1) for each in places]
     reports += [Report(of, notes=notes) for of in place if (notes := _skipped(of))]
     found = sum(len(report.findings) for report in reports)
     episodes = count(sum(report.episodes for report in reports), "episode")
@@ -86,9 +96,9 @@ def _skipped(given: Path) -> list[str]:
     return notes
 
 
-def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
+def _verify(place: Path, secret: Secret | None, pool: Pool | None, *, alone: bool) -> Report:
     try:
-        report = _verify_place(place)
+        report = _verify_place(place, pool)
         if secret is not None:
             verify_private(report, secret)
     except BadInput as error:
@@ -99,17 +109,17 @@ def _verify(place: Path, secret: Secret | None, *, alone: bool) -> Report:
     return report
 
 
-def _verify_place(place: Path) -> Report:
+def _verify_place(place: Path, pool: Pool | None) -> Report:
     if place.is_file():
         return verify_recording(place)
 
     def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
         progress.update(f"{place}: recomputing the figures", 0, None)
-        monitors = judged(results, stored.get(MONITOR))
+        monitors = judged(results, stored.get(MONITOR), pool)
         return derived_files(results, monitors, stored.get(SUMMARY))
 
     with Progress() as progress:
-        return verify_folder(place, derive, partial(progress.update, str(place)))
+        return verify_folder(place, derive, partial(progress.update, str(place)), pool)
 
 
 def _lines(report: Report) -> Iterator[str]:
