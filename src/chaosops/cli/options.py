@@ -57,6 +57,13 @@ Count = Annotated[int, whole(1)]
 Seconds = Annotated[float, _within(float, 0, 3600, "seconds from 0 to 3600")]
 SomeSeconds = Annotated[float, _within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
 WorkerCount = Annotated[int | None, whole(1, 1024), Parameter(metavar="N")]
+RayAddress = Annotated[
+    str | None,
+    Parameter(
+        metavar="ADDRESS",
+        help="play on a Ray cluster: its address, auto, or local to start one on this machine",
+    ),
+]
 Names = Annotated[tuple[str, ...], Parameter(converter=_names, metavar="A,B")]
 Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]
@@ -153,12 +160,11 @@ class EngineOptions:
 
     Attributes:
         workers: processes that play [default: this one; with --ray, as many as its CPUs or GPUs]
-        ray: play on a Ray cluster: its address, auto, or local to start one on this machine
         gpus: GPUs of each worker of Ray; 0.5 for two workers on one GPU
     """
 
     workers: WorkerCount = None
-    ray: Annotated[str | None, Parameter(metavar="ADDRESS")] = None
+    ray: RayAddress = None
     gpus: Annotated[float, _within(float, 0, 64, "a number from 0 to 64")] = 0.0
 
     def engine(self) -> Engine:

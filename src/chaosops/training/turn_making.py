@@ -11,14 +11,15 @@ from chaosops.training.encoder import Encoder, open_pool
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.tracking import Tell
+from chaosops.workers import HERE, Engine
 
 
 def make_turns(
-    recipe: Recipe, base: Path, turns: Path, *, workers: int = 1, tell: Tell = lambda row: None
+    recipe: Recipe, base: Path, turns: Path, *, engine: Engine = HERE, tell: Tell = lambda row: None
 ) -> None:
     encoder = Encoder.of(load_tokenizer(str(base)), str(base))
     started, tokens = time.monotonic(), 0
-    with open_pool(workers, encoder) as pool:
+    with open_pool(engine, encoder) as pool:
         windows = open_windows(recipe, encoder, pool, turns, ProcessGroup())
         for _, following, batch in batch_stream(windows, None, Position()):
             tokens += sum(len(turn.prompt) for turn in batch)

@@ -14,7 +14,7 @@ from chaosops.core.errors import BadInput
 from chaosops.workers.pool import Pool, Tally, in_order
 from chaosops.workers.serving import no_setup, tell_driver
 
-__all__ = ["Engine", "Pool", "Tally", "in_order", "open_workers", "tell_driver"]
+__all__ = ["HERE", "Engine", "Pool", "Tally", "in_order", "open_workers", "tell_driver"]
 
 
 class Engine(NamedTuple):
@@ -23,6 +23,9 @@ class Engine(NamedTuple):
     workers: int | None = None  # None: this process, or all that a cluster has room for
     ray: str | None = None  # the address of a Ray cluster; local: one of this machine
     gpus: float = 0.0  # of each worker, from Ray
+
+
+HERE = Engine()
 
 
 @contextmanager
