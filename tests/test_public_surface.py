@@ -13,12 +13,14 @@ def test_the_public_names_are_these() -> None:
         "ChaosOpsError",
         "Env",
         "Scenario",
+        "Seat",
         "Team",
         "load_pack",
         "load_policy",
         "make_scenario",
         "play",
         "play_many",
+        "priced",
         "standard",
     ]
     assert all(hasattr(chaosops, name) for name in chaosops.__all__)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from chaosops.rollout import Team as Team
     from chaosops.rollout import play as play
     from chaosops.rollout import play_many as play_many
+    from chaosops.rubrics import priced as priced
     from chaosops.rubrics import standard as standard
+    from chaosops.seat import Seat as Seat
 
 __version__ = VERSION
 
@@ -26,12 +28,14 @@ _HOMES = {
     "ChaosOpsError": "core.errors",
     "Env": "env",
     "Scenario": "core.scenario",
+    "Seat": "seat",
     "Team": "rollout",
     "load_pack": "packs",
     "load_policy": "policies.registry",
     "make_scenario": "packs",
     "play": "rollout",
     "play_many": "rollout",
+    "priced": "rubrics",
     "standard": "rubrics",
 }
 __all__ = list(_HOMES)

@@ -90,15 +90,7 @@ class Env:
         Each is parsed like a reply, so a malformed action is a miscommunication. So is what
         ``parse`` could not read.
         """
-        if isinstance(action, Unreadable):
-            chosen: Action = action
-        elif isinstance(action, Mapping):
-            chosen = parse_object(action)
-        elif isinstance(action, Action):
-            chosen = parse_object(to_wire(action))
-        else:
-            chosen = parse(action)
-        turn = self.play(Decision(chosen))
+        turn = self.play(Decision(read_any(action)))
         info = {
             "role": turn.role.value,
             "rubrics": dict(turn.score.rubrics),
@@ -108,3 +100,14 @@ class Env:
         return StepResult(
             self.view, turn.score.total, turn.events.resolved, turn.events.out_of_time, info
         )
+
+
+def read_any(action: Action | str | Mapping[str, Any]) -> Action:
+    """An action, its JSON object or a model's reply, read as a reply. See ``Env.step``."""
+    if isinstance(action, Unreadable):
+        return action
+    if isinstance(action, Mapping):
+        return parse_object(action)
+    if isinstance(action, Action):
+        return parse_object(to_wire(action))
+    return parse(action)

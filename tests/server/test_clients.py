@@ -24,7 +24,8 @@ PAGE = Path(__file__).parents[2] / "docs/server.md"
 def examples(url: str) -> list[str]:
     page = PAGE.read_text(encoding="utf-8")
     found: list[str] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    return [example.replace("http://127.0.0.1:8000", url) for example in found]
+    programs = [example for example in found if not example.startswith(">>>")]
+    return [example.replace("http://127.0.0.1:8000", url) for example in programs]
 
 
 def defined_by(example: str) -> dict[str, Any]:
@@ -44,7 +45,7 @@ def test_the_first_example_plays_an_episode(
 
 
 def test_the_training_example_rewards_what_the_episode_earned(served: Running) -> None:
-    names = defined_by(examples(served.url)[1])
+    names = defined_by(examples(served.url)[2])
     with names["env"]:
         rows = names["dataset"](range(3))
         assert [row["seed"] for row in rows] == [0, 1, 2]
@@ -65,7 +66,7 @@ def test_the_training_example_rewards_what_the_episode_earned(served: Running) -
 
 
 def test_the_tools_example_acts_as_an_agent(served: Running) -> None:
-    names = defined_by(examples(served.url)[2])
+    names = defined_by(examples(served.url)[3])
     assert asyncio.run(names["act"](served.url)) == "oversight"
 
 

@@ -172,9 +172,11 @@ def test_a_menu_is_answered_with_its_letter() -> None:
 def test_no_step_leaves_the_declared_reward_range() -> None:
     declared = yaml.safe_load((ROOT / "openenv.yaml").read_text(encoding="utf-8"))
     low, high = declared["validation"]["reward"]["range"]
-    # The dearest step there can be: the last one, with a fix that breaks something else.
-    assert low == -2 * MAX_STEPS - 60 - 50 - 40
-    assert high == 100 + 10 + 50
+    # The dearest step of a client with one role: the last four turns, each with a fix that breaks
+    # something else.
+    turns = range(MAX_STEPS - 3, MAX_STEPS + 1)
+    assert low == -2 * sum(turns) - 60 - 4 * (50 + 40)
+    assert high == 100 + 10 + 50 + 30
     rewards = []
     for seed in range(12):
         options = {"pack": ("classic", "arena")[seed % 2], "seed": seed, "max_steps": MAX_STEPS}

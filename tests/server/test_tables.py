@@ -160,7 +160,7 @@ def test_any_policy_can_sit_and_the_owner_can_watch(served: Running) -> None:
 
 
 def test_the_seat_of_the_page_plays_too(served: Running) -> None:
-    play_page_seat = defined_by(examples(served.url)[3])["play_seat"]
+    play_page_seat = defined_by(examples(served.url)[4])["play_seat"]
     opened = open_table(served, seed=1, max_steps=6)
     with ThreadPoolExecutor(4) as threads:
         outcomes = list(

@@ -11,10 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chaosops
+from chaosops.core.actions import Noop
+from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
+from chaosops.core.events import Events
+from chaosops.roles.menu import menu
 from chaosops.trained import EVALUATIONS
-from chaosops.training.credited_turns import scenario_of
-from chaosops.training.recipe import Recipe, read_curriculum
+from chaosops.training.credited_turns import counterfactual_returns, scenario_of, turn_envs
+from chaosops.training.recipe import Recipe, read_curriculum, rubric_at, validated_rubric
 from chaosops.training.recipe_files import find_recipe, load_recipe, shipped_recipes
 from chaosops.training.seeds import PROBE_EPISODES, VALIDATION_SEEDS
 from chaosops.training.validation import validation_scenarios
@@ -42,6 +46,30 @@ def test_every_value_can_be_replaced(tmp_path: Path) -> None:
     assert (recipe.curriculum, recipe.entropy, recipe.base) == ("hard:2", 1.0, "hf:a/b")
 
 
+def test_rewards_are_a_section_and_survive_being_saved(tmp_path: Path) -> None:
+    path = tmp_path / "strict.toml"
+    path.write_text("steps = 3\n[rewards]\nmttr = 0.5\nfalse_flag = -150\n", encoding="utf-8")
+    recipe = load_recipe(path)
+    assert recipe.rewards == "mttr=0.5,false_flag=-150"
+    again = tmp_path / "again.toml"
+    again.write_text(recipe.to_toml(), encoding="utf-8")
+    assert load_recipe(again) == recipe
+    assert load_recipe(path, {"rewards": "mttr=2"}).rewards == "mttr=2"
+
+
+def test_returns_and_validation_follow_the_rewards() -> None:
+    events = Events(step=4, false_flag=True)
+    recipe = Recipe(rewards="false_flag=-100,mttr=0", rogue_bonus_multiplier="3.0->1.0")
+    scores = [rubric_at(recipe, progress).score(events).total for progress in (0, 1)]
+    assert [*scores, validated_rubric(recipe).score(events).total] == [-300, -100, -100]
+    env = next(turn_envs(recipe, 0, 0.0, Dice(7)))
+    choices = menu(env.view)
+    free = counterfactual_returns(env, choices, None)
+    paid = counterfactual_returns(next(turn_envs(Recipe(), 0, 0.0, Dice(7))), choices, None)
+    idle = next(label for label, action in choices.items() if isinstance(action, Noop))
+    assert (free[idle], paid[idle]) == (0, -2)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -53,6 +81,10 @@ def test_every_value_can_be_replaced(tmp_path: Path) -> None:
         ("continuation = 'nobody'", "unknown continuation 'nobody'"),
         ("curriculum = 'easy:much'", "write tiers and sizes"),
         ("rogue_bonus_multiplier = '2->'", "write 1.5, or 2.0->1.0"),
+        ("[rewards]\nfals_flag = -1", "unknown reward 'fals_flag'; did you mean 'false_flag'"),
+        ("[rewards]\nfalse_flag = 'much'", "reward false_flag must be a number, got 'much'"),
+        ("rewards = 'false_flag'", "write NAME=NUMBER"),
+        ("rewards = 3", "rewards '3': write NAME=NUMBER"),
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, text: str, words: str) -> None:

@@ -21,9 +21,10 @@ from chaosops.packs import (
     DEFAULT_TIER,
     PACKS,
     load_pack,
+    loadable_packs,
     make_scenario,
 )
-from chaosops.policies.registry import MODEL_FORMS, registered
+from chaosops.policies.registry import MODEL_FORMS, OWN_FORMS, installed_policies, registered
 from chaosops.workers import Engine
 from chaosops.world import incident
 
@@ -78,7 +79,7 @@ Pack = Annotated[
     ),
 ]
 Tier = Annotated[vocabulary.Tier, Parameter(name=["--tier", "--difficulty"], help="difficulty")]
-_PACKS = [load_pack(name) for name in PACKS]
+_PACKS = loadable_packs()
 
 
 def _of_each(listed: Callable[[incident.Pack], Sequence[str]], default: str) -> Parameter:
@@ -104,9 +105,20 @@ Mechanisms = Annotated[
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
-_POLICIES = f"{', '.join(registered())}; a model ({', '.join(MODEL_FORMS)})"
+_POLICIES = (
+    f"{', '.join((*registered(), *installed_policies()))}; a model ({', '.join(MODEL_FORMS)}); "
+    f"your own ({', '.join(OWN_FORMS)}: docs/own_policies.md)"
+)
 _TEAM = "or a team such as oversight=local:smollm2,others=heuristic"
 Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
+Rewards = Annotated[
+    str,
+    Parameter(
+        metavar="NAME=NUMBER,…",
+        help="prices and weights other than the standard, such as false_flag=-150,mttr=0.5 "
+        "(docs/rewards.md)",
+    ),
+]
 PolicySeed = Annotated[Seed, Parameter(help="seed of the policy's random draws")]
 Url = Annotated[str, Parameter(help="address of the server: http://HOST:PORT")]
 ServerToken = Annotated[

@@ -13,7 +13,8 @@ from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsS
 
 
 class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState]):  # type: ignore[misc]
-    """One client plays all four roles: the observation says which role is on turn.
+    """One client plays all four roles: the observation says which role is on turn. With ``role`` in
+    ``reset`` it plays one, and the server plays its ``partners``.
 
     Asynchronous, with ``await``. Use ``ChaosOpsEnv(URL).sync()`` in plain code. ``reset`` takes
     ``pack``, ``scenario``, ``tier``, ``split``, ``seed``, ``max_steps`` and ``format``; ``step``

@@ -15,7 +15,8 @@ from chaosops.core.vocabulary import Role
 from chaosops.evaluation.findings import differences, plain, shown
 from chaosops.evaluation.stored import Line
 from chaosops.packs import load_pack, recorded_pack
-from chaosops.policies.llm.spec import is_model
+from chaosops.policies.llm.spec import is_model, is_own
+from chaosops.policies.own import KIND
 from chaosops.policies.registry import load_policy, registered
 from chaosops.rollout import policy_names
 
@@ -140,6 +141,10 @@ def _status_problems(name: str, status: Mapping[str, Any]) -> Iterator[str]:
     if name not in registered() and is_model(name):
         if status.get("kind") != "model":
             yield f"{name} is a model, recorded as {shown(status.get('kind'))}"
+        return
+    if is_own(name):
+        if status.get("kind") != KIND:
+            yield f"{name} is somebody's own policy, recorded as {shown(status.get('kind'))}"
         return
     script = name if name in registered() else status.get("policy")
     if script in registered():

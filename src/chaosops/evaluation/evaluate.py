@@ -9,9 +9,10 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.journal import Journal, as_json
-from chaosops.evaluation.players import Player, load_players
+from chaosops.evaluation.players import Player, Setting, load_players
 from chaosops.evaluation.results import Results, first_link, source_commit
 from chaosops.packs import load_pack
+from chaosops.rubrics.prices import read_rewards
 from chaosops.version import VERSION
 from chaosops.workers import Pool
 
@@ -27,20 +28,18 @@ def evaluate(
     progress: Progress = lambda policy, done, total, turns: None,
     side_by_side: int = 64,
     journal: Journal | None = None,
+    rewards: Mapping[str, float] | None = None,
     pool: Pool | None = None,
 ) -> Results:
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
     All are loaded before anything is played. Episodes in the journal are not played again.
-    With a ``pool`` its workers play; the results are the same."""
-    if len(set(policies)) != len(policies):
-        raise BadInput(f"name each policy once, got {', '.join(policies)}")
-    if not policies or not scenarios:
-        raise BadInput("an evaluation needs at least one policy and one scenario")
-    if len(set(scenarios)) != len(scenarios):
-        raise BadInput("a scenario is listed more than once; name each of them once")
-    packs = list(dict.fromkeys(scenario.pack for scenario in scenarios))
-    loaded = load_players(policies, packs, side_by_side, pool)
-    job = _job(scenarios, _statuses(loaded))
+    ``rewards`` are prices and weights other than the standard (``rubrics/prices.py``). With a
+    ``pool`` its workers play; the results are the same."""
+    _require_each_once(policies, scenarios)
+    own = read_rewards(rewards or {})
+    packs = tuple(dict.fromkeys(scenario.pack for scenario in scenarios))
+    loaded = load_players(policies, Setting(packs, side_by_side, own), pool)
+    job = _job(scenarios, _statuses(loaded), own)
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
         played = journal.open(job)
@@ -73,6 +72,15 @@ def evaluate(
     return results
 
 
+def _require_each_once(policies: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+    if len(set(policies)) != len(policies):
+        raise BadInput(f"name each policy once, got {', '.join(policies)}")
+    if not policies or not scenarios:
+        raise BadInput("an evaluation needs at least one policy and one scenario")
+    if len(set(scenarios)) != len(scenarios):
+        raise BadInput("a scenario is listed more than once; name each of them once")
+
+
 def results_of(
     name: str,
     episodes: Sequence[Episode],
@@ -97,14 +105,19 @@ def _statuses(players: Mapping[str, Player]) -> dict[str, dict[str, Any]]:
     return {name: player.status() for name, player in players.items()}
 
 
-def _job(scenarios: Sequence[Scenario], statuses: Mapping[str, Any]) -> dict[str, Any]:
-    """The job: versions, packs, policies and scenarios."""
+def _job(
+    scenarios: Sequence[Scenario],
+    statuses: Mapping[str, Any],
+    rewards: Mapping[str, float] | None = None,
+) -> dict[str, Any]:
+    """The job: versions, packs, policies, scenarios, and rewards other than the standard."""
     job = {
         "version": VERSION,
         "commit": source_commit(),
         "packs": _packs(scenarios),
         "policies": statuses,
         "scenarios": [scenario.to_wire() for scenario in scenarios],
+        **({"rewards": rewards} if rewards else {}),
     }
     return as_json(job)
 
@@ -131,6 +144,7 @@ def _manifest(
         "command": command,
         **{name: job[name] for name in ("version", "commit", "packs")},
         **coverage(scenarios),
+        **({"rewards": job["rewards"]} if "rewards" in job else {}),
         "policies": statuses,
         "chain": {"start": first_link(job)},
     }

@@ -21,7 +21,7 @@ from chaosops.core.files import unwritable, write_bytes
 from chaosops.evaluation.findings import differences
 from chaosops.evaluation.results import JOURNAL_FORMAT, Results, chained, episode_line, first_link
 from chaosops.packs import recorded_pack
-from chaosops.rubrics import standard
+from chaosops.rubrics import priced
 from chaosops.wire.episodes import from_record, record_of
 
 _CURE = "repeat the arguments it was made with, or pass --force instead of --resume to start over"
@@ -168,7 +168,7 @@ class Journal:
         self, lines: Sequence[bytes], job: Mapping[str, Any], finished: Episodes
     ) -> list[dict[str, Any]]:
         """The whole, unchanged lines of this job. Their episodes are added to ``finished``."""
-        rubric = standard()
+        rubric = priced(job.get("rewards", {}))
         numbers = {_text(scenario): number for number, scenario in enumerate(job["scenarios"])}
         good = []
         self._link = previous = self._header["chain"]

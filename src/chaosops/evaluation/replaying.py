@@ -22,7 +22,7 @@ from chaosops.roles.parse import parse
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import RoleView
 from chaosops.rollout import decision_request, policy_key
-from chaosops.rubrics import standard
+from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import rendered_prompts
 from chaosops.wire.episodes import episode_to_wire, record_of, replay
 
@@ -30,12 +30,15 @@ from chaosops.wire.episodes import episode_to_wire, record_of, replay
 _BESIDE = ("policy", "status", "chain")
 
 
-def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
+def scripts_of(
+    policy: str, status: Mapping[str, Any], own: Mapping[str, Policy] | None = None
+) -> dict[Role, Policy]:
     """The scripted policies by role. They depend on view and key alone, so they can be asked again.
 
-    The team's name decides. The status counts only if no policy has this name.
+    The team's name decides. The status counts only if no policy has this name. ``own`` are policies
+    of a user's own that may be asked too.
     """
-    scripts = {}
+    scripts: dict[Role, Policy] = {}
     names = names_of(policy)
     for role in Role:
         name, of = names.get(role), role_status(status, role)
@@ -43,16 +46,22 @@ def scripts_of(policy: str, status: Mapping[str, Any]) -> dict[Role, Policy]:
             name = of.get("policy")
         if name in registered():
             scripts[role] = load_policy(str(name))
+        elif own and name is not None and name in own:
+            scripts[role] = own[name]
     return scripts
 
 
 def replay_line(
-    file: str, line: Mapping[str, Any], pack_hash: str, scripts: Mapping[Role, Policy]
+    file: str,
+    line: Mapping[str, Any],
+    pack_hash: str,
+    scripts: Mapping[Role, Policy],
+    rubric: CompositeRubric | None = None,
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
     check = partial(_check, scripts=scripts)
-    again, problems = replay(record_of(line, pack_hash), rubric=standard(), check=check)
+    again, problems = replay(record_of(line, pack_hash), rubric=rubric, check=check)
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
@@ -65,12 +74,16 @@ def replay_line(
 
 
 def replay_record(
-    file: str, record: Mapping[str, Any], status: Mapping[str, Any]
+    file: str,
+    record: Mapping[str, Any],
+    status: Mapping[str, Any],
+    own: Mapping[str, Policy] | None = None,
+    rubric: CompositeRubric | None = None,
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    check = partial(_check, scripts=scripts_of(name.policy, status), whole_prompts=True)
-    again, problems = replay(record, check=check)
+    check = partial(_check, scripts=scripts_of(name.policy, status, own), whole_prompts=True)
+    again, problems = replay(record, rubric=rubric, check=check)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 
 

@@ -134,7 +134,7 @@ def agreement(results: Stored, journal: Stored) -> Iterator[Finding]:
             what = f"differs from {JOURNAL_NAME}: there {words} here"
             yield Finding(RESULTS_NAME, what, Episode.of(line), turn)
     then = {**job, "policies": statuses(job, others)}
-    for name in ("version", "commit", "packs", "policies"):
+    for name in ("version", "commit", "packs", "policies", "rewards"):
         for found in differences(manifest.get(name), then.get(name), (name,)):
             what = f"the manifest differs from {JOURNAL_NAME}: there {found.words()} here"
             yield Finding(RESULTS_NAME, what)

@@ -26,6 +26,7 @@ from chaosops.evaluation.claims import (
 )
 from chaosops.evaluation.evaluate import coverage
 from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
+from chaosops.evaluation.own_policies import own_policies
 from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
 from chaosops.evaluation.results import DERIVED, JOURNAL_NAME, RESULTS_NAME, Results, first_link
 from chaosops.evaluation.secret import Secret
@@ -42,7 +43,8 @@ from chaosops.evaluation.stored import (
     results_file,
     statuses,
 )
-from chaosops.wire.recordings import UNCHAINED, recorded_content
+from chaosops.packs import PACKS
+from chaosops.wire.recordings import UNCHAINED, recorded_content, recorded_rubric
 from chaosops.workers import Pool, in_order
 
 Progress = Callable[[int, int], None]
@@ -52,13 +54,15 @@ Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 
 @dataclass
 class Report:
-    """``notes`` are not findings, but a reader should know them. ``pool`` replays the episodes."""
+    """``notes`` are not findings, but a reader should know them. ``ask_own``: policies of
+    somebody's own are imported and asked again. ``pool`` replays the episodes."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     episodes: int = 0
     head: str | None = None
+    ask_own: bool = False
     pool: Pool | None = None
 
     def tell(self, file: str, problems: Iterable[str]) -> None:
@@ -75,10 +79,15 @@ class Report:
 
 
 def verify_folder(
-    folder: Path, derive: Derive, progress: Progress, pool: Pool | None = None
+    folder: Path,
+    derive: Derive,
+    progress: Progress,
+    *,
+    ask_own: bool = False,
+    pool: Pool | None = None,
 ) -> Report:
     """An evaluation: results.json with the files beside it, its journal, or both."""
-    report = Report(folder, pool=pool)
+    report = Report(folder, ask_own=ask_own, pool=pool)
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
@@ -148,9 +157,9 @@ def verify_private(report: Report, secret: Secret) -> None:
         report.notes.append(known)
 
 
-def verify_recording(path: Path) -> Report:
+def verify_recording(path: Path, *, ask_own: bool = False) -> Report:
     """One episode in a file of its own."""
-    report = Report(path)
+    report = Report(path, ask_own=ask_own)
     content = recorded_content(path)
     record, manifest = content["episode"], content["manifest"]
     if content["format"] == UNCHAINED:
@@ -160,8 +169,12 @@ def verify_recording(path: Path) -> Report:
     status = manifest.get("policy_status")
     if status is not None:
         report.tell(path.name, check_status(str(record.get("team")), status))
+    status = status if isinstance(status, dict) else {}
+    own, notes = own_policies({str(record.get("team")): status}, ask=ask_own)
+    report.notes += notes
     try:
-        _, found = replay_record(path.name, record, status if isinstance(status, dict) else {})
+        rubric = recorded_rubric(manifest)
+        _, found = replay_record(path.name, record, status, own, rubric)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
     report.findings += found
@@ -181,9 +194,12 @@ def _replay_all(
     """The episodes as this world plays them. None if some cannot be played."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
     report.notes += _worlds(hashes, [line.get("scenario") for line in lines])
+    _, notes = own_policies(manifest["policies"], ask=report.ask_own)
+    report.notes += notes
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
     whole = True
-    work = partial(_replay, file, hashes, manifest["policies"])
+    known = {name: manifest[name] for name in ("packs", "policies", "rewards") if name in manifest}
+    work = partial(_replay, file, known, report.ask_own)
     replayed = in_order(report.pool, work, lines)
     for done, (line, (again, found)) in enumerate(zip(lines, replayed, strict=True), 1):
         if again is None:
@@ -197,23 +213,31 @@ def _replay_all(
 
 
 def _replay(
-    file: str, hashes: Mapping[str, str], statuses: Mapping[str, Any], lines: Sequence[Line]
+    file: str, manifest: Mapping[str, Any], ask_own: bool, lines: Sequence[Line]
 ) -> Iterator[tuple[played.Episode | None, list[Finding]]]:
     """Each line as this world plays it, None if it cannot be played. Runs in workers too."""
-    scripts = {policy: scripts_of(policy, of) for policy, of in statuses.items()}
+    hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
+    own, _ = own_policies(manifest["policies"], ask=ask_own)
+    scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
+    rubric = recorded_rubric(manifest)
     for line in lines:
         name = Episode.of(line)
         try:
             asked = scripts[name.policy]
             pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            yield replay_line(file, line, pack_hash, asked)
+            yield replay_line(file, line, pack_hash, asked, rubric)
         except (BadInput, KeyError, TypeError) as error:
             yield None, [Finding(file, f"cannot be played: {error}", name)]
 
 
 def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:
     present = present_packs(scenarios)
-    return [
+    missing = [
+        f"pack {plain(name)} is not installed: install the package that brings it, and verify again"
+        for name in hashes
+        if name not in PACKS
+    ]
+    return missing + [
         f"the code of pack {name} has changed since this was played (hash {shown(was)}, now "
         f"{present[name]['hash']!r}); an episode that does not replay may be due to that"
         for name, was in hashes.items()

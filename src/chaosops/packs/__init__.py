@@ -1,19 +1,21 @@
 """The packs by name, and how a scenario is made from one.
 
-A pack is a folder here with a ``PACK``, an instance of ``Pack`` in ``world/incident.py``.
+A pack is a folder here with a ``PACK``, an instance of ``Pack`` in ``world/incident.py``. Other
+packages bring theirs as entry points ``chaosops.packs``.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
 
 from chaosops.core.dice import Dice, key_of
-from chaosops.core.discovery import modules_in
-from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.discovery import installed, load_installed, modules_in
+from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.world.incident import Pack
@@ -27,15 +29,43 @@ DEFAULT_SEED = 42
 FRESH_SEEDS = 2**31
 
 
+GROUP = "chaosops.packs"
+
 # The packs that ship come first, so that another pack cannot take over a split's name.
-PACKS = modules_in(__path__, (DEFAULT_PACK, GENERATED_PACK))
+SHIPPED = modules_in(__path__, (DEFAULT_PACK, GENERATED_PACK))
+PACKS = (*SHIPPED, *(name for name in installed(GROUP) if name not in SHIPPED))
 
 
+@cache
 def load_pack(name: str) -> Pack:
+    if name in SHIPPED:
+        pack: Pack = import_module(f"{__name__}.{name}").PACK
+        return pack
     if name not in PACKS:
         raise UnknownName("pack", name, PACKS)
-    pack: Pack = import_module(f"{__name__}.{name}").PACK
-    return pack
+    found = load_installed("pack", name, installed(GROUP)[name])
+    if not isinstance(found, Pack) or found.name != name:
+        raise BadInput(
+            f"pack {name} must be an instance of chaosops.world.incident.Pack with the name "
+            f"{name!r}, got {found!r:.60}"
+        )
+    return found
+
+
+def loadable_packs() -> list[Pack]:
+    """All packs but those of other packages that cannot be loaded: one of them must not stop work
+    with another. ``chaosops list`` and naming the pack say what is wrong."""
+    return [pack for name in PACKS if (pack := _loaded(name)) is not None]
+
+
+@cache
+def _loaded(name: str) -> Pack | None:
+    try:
+        return load_pack(name)
+    except ChaosOpsError:
+        if name in SHIPPED:
+            raise
+        return None
 
 
 # What was recorded before a pack changed is played by the pack as it was.
@@ -71,16 +101,16 @@ def later_version(pack: str) -> str:
 def splits() -> dict[str, str]:
     """Every split and the name of its pack."""
     found: dict[str, str] = {}
-    for pack in PACKS:
-        for split in load_pack(pack).splits:
-            found.setdefault(split, pack)
+    for pack in loadable_packs():
+        for split in pack.splits:
+            found.setdefault(split, pack.name)
     return found
 
 
 def unknown_split(split: str, allowed: Iterable[str]) -> UnknownName:
     """The error. It also lists a split that exists where something was added to a pack."""
     found = list(allowed)
-    added = {load_pack(pack).added_split for pack in PACKS} - {"", *found}
+    added = {pack.added_split for pack in loadable_packs()} - {"", *found}
     hints = [f"{name} (where something was added to the pack)" for name in added]
     return UnknownName("split", split, [*found, *hints])
 
@@ -93,7 +123,7 @@ def _pack_of(split: str) -> str:
 
 
 def training_splits() -> list[str]:
-    packs = [pack for pack in map(load_pack, PACKS) if pack.splits]
+    packs = [pack for pack in loadable_packs() if pack.splits]
     found = ((pack.training_split, *pack.more_training_splits) for pack in packs)
     return list(dict.fromkeys(chain.from_iterable(found)))
 
@@ -103,7 +133,8 @@ def require_trainable(split: str, pack: str | None = None) -> None:
     loaded = load_pack(_pack_of(split) if pack is None else pack)
     if not loaded.splits:
         raise BadInput(
-            f"pack {pack} has no splits to train on; allowed: {', '.join(generated_packs(PACKS))}"
+            f"pack {pack} has no splits to train on; allowed: "
+            + ", ".join(pack.name for pack in loadable_packs() if pack.splits)
         )
     if split not in loaded.splits:
         raise UnknownName("split", split, loaded.splits)

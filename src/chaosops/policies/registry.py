@@ -1,17 +1,29 @@
-"""The policies by name. A file in ``scripted/`` or ``truth/`` is a policy of the same name."""
+"""The policies by name. A file in ``scripted/`` or ``truth/`` is a policy of the same name. Other
+packages bring theirs as entry points ``chaosops.policies``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
+from chaosops.core.discovery import installed, load_installed
 from chaosops.core.errors import BadInput, UnknownName
-from chaosops.policies.llm.spec import is_model
+from chaosops.core.importing import load_object
+from chaosops.policies.llm.spec import KINDS, is_model, is_own
+from chaosops.policies.own import OwnPolicy
 from chaosops.policies.protocol import EVERY_PACK, Policy, RegisteredPolicy
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 MODEL_FORMS = ("trained", "local:smollm2", "hf:OWNER/NAME", "openai:MODEL@URL", "PATH")
+OWN_FORMS = ("MODULE:NAME", "FILE.py:NAME")
+GROUP = "chaosops.policies"
 
 
 @cache
@@ -38,6 +50,11 @@ def _policy_in(folder: str, name: str) -> type[RegisteredPolicy]:
     return policy
 
 
+def installed_policies() -> dict[str, tuple[EntryPoint, ...]]:
+    """Those that other packages bring along, not imported. A name that ships keeps its meaning."""
+    return {name: of for name, of in installed(GROUP).items() if name not in registered()}
+
+
 def default_policies(pack: str) -> list[str]:
     """The policies that ``chaosops eval`` plays in a pack by default, the weakest first."""
     return [
@@ -47,15 +64,37 @@ def default_policies(pack: str) -> list[str]:
     ]
 
 
-def load_policy(name: str) -> Policy:
-    """
+def _own_object(name: str) -> object:
+    try:
+        return load_object(name, f"policy {name}")
+    except BadInput as error:
+        home, _, rest = name.partition(":")
+        for kind in get_close_matches(home, KINDS, n=1):
+            raise BadInput(f"{error}; did you mean {kind}:{rest}?") from error
+        raise
+
+
+def load_policy(name: str | Callable[..., object]) -> Policy:
+    """A policy by its name, or made of a function or class of your own.
+
     >>> load_policy("oracle").status()["sees_truth"]
     True
+    >>> from chaosops.core.actions import Noop
+    >>> load_policy(lambda view: Noop()).status()["kind"]
+    'own'
     """
+    if not isinstance(name, str):
+        home = f"{name.__module__}:{getattr(name, '__qualname__', type(name).__qualname__)}"
+        return OwnPolicy(home, name, by_name=False)
+    if name in registered():
+        return registered()[name]()
+    if points := installed_policies().get(name):
+        return OwnPolicy(name, load_installed("policy", name, points))
+    if is_own(name):
+        return OwnPolicy(name, _own_object(name))
     if is_model(name):
         from chaosops.policies.llm.loading import load_model_policy
 
         return load_model_policy(name)
-    if name not in registered():
-        raise UnknownName("policy", name, (*registered(), *MODEL_FORMS))
-    return registered()[name]()
+    known = (*registered(), *installed_policies(), *MODEL_FORMS, *OWN_FORMS)
+    raise UnknownName("policy", name, known)

@@ -59,7 +59,8 @@ class CompositeRubric:
         components = {}
         totals = {}
         for rubric, weight in zip(self.rubrics, self.weights, strict=True):
-            parts = {name: weight * value for name, value in rubric.score(events).items()}
+            # Without the sum, a weight of 0 would make a cost -0.0.
+            parts = {name: weight * value + 0.0 for name, value in rubric.score(events).items()}
             components[rubric.name] = MappingProxyType(parts)
             totals[rubric.name] = float(sum(parts.values()))
         total = float(sum(totals.values()))

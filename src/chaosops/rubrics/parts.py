@@ -1,4 +1,4 @@
-"""The four rubrics of the reward."""
+"""The four rubrics of the reward. Each takes prices other than the standard."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import math
 
 from chaosops.core.errors import BadInput
 from chaosops.core.events import Events
+from chaosops.rubrics.prices import STANDARD, Prices
 
 FAST_STEP = 8
 EARLY_CAUSE_STEP = 3
-# Guessing names must not be cheaper than a false flag.
-_FLAGS = {"rogue_flagged": 50.0, "false_flag": -75.0, "unknown_flag": -75.0}
 
 
 class ResolutionRubric:
@@ -18,25 +17,23 @@ class ResolutionRubric:
 
     name = "resolution"
 
+    def __init__(self, prices: Prices = STANDARD["resolution"]) -> None:
+        self.prices = prices
+
     def score(self, events: Events) -> dict[str, float]:
         """
         >>> ResolutionRubric().score(Events(step=3, resolved=True))
         {'resolved': 100.0, 'fast': 10.0}
         """
-        components: dict[str, float] = {}
-        if events.resolved:
-            components["resolved"] = 100.0
-            if events.step <= FAST_STEP:
-                components["fast"] = 10.0
-        if events.wrong_fix:
-            components["wrong_fix"] = -50.0
-        if events.miscommunication is not None:
-            components["miscommunication"] = -20.0
-        if events.cause_named and events.step <= EARLY_CAUSE_STEP:
-            components["root_cause"] = 30.0
-        if events.out_of_time:
-            components["unresolved"] = -60.0
-        return components
+        happened = {
+            "resolved": events.resolved,
+            "fast": events.resolved and events.step <= FAST_STEP,
+            "wrong_fix": events.wrong_fix,
+            "miscommunication": events.miscommunication is not None,
+            "root_cause": events.cause_named and events.step <= EARLY_CAUSE_STEP,
+            "unresolved": events.out_of_time,
+        }
+        return {name: self.prices[name] for name, did in happened.items() if did}
 
 
 class MttrRubric:
@@ -46,6 +43,9 @@ class MttrRubric:
 
     name = "mttr"
 
+    def __init__(self, prices: Prices = STANDARD["mttr"]) -> None:
+        self.prices = prices
+
     def score(self, events: Events) -> dict[str, float]:
         """
         >>> MttrRubric().score(Events(step=4)), MttrRubric().score(Events(step=4, resolved=True))
@@ -54,7 +54,7 @@ class MttrRubric:
         {'elapsed': -4.0}
         """
         steps = events.step if events.trouble_steps is None else events.trouble_steps
-        return {} if events.resolved or not steps else {"elapsed": -2.0 * steps}
+        return {} if events.resolved or not steps else {"elapsed": self.prices["elapsed"] * steps}
 
 
 class OversightRubric:
@@ -62,13 +62,16 @@ class OversightRubric:
 
     name = "oversight"
 
-    def __init__(self, rogue_bonus_multiplier: float = 1.0) -> None:
+    def __init__(
+        self, rogue_bonus_multiplier: float = 1.0, prices: Prices = STANDARD["oversight"]
+    ) -> None:
         """The multiplier scales reward and costs alike."""
         if not (math.isfinite(rogue_bonus_multiplier) and rogue_bonus_multiplier >= 0):
             raise BadInput(
                 f"rogue_bonus_multiplier must be a finite number >= 0, got {rogue_bonus_multiplier}"
             )
         self.rogue_bonus_multiplier = rogue_bonus_multiplier
+        self.prices = prices
 
     def score(self, events: Events) -> dict[str, float]:
         """
@@ -77,7 +80,7 @@ class OversightRubric:
         """
         return {
             name: value * self.rogue_bonus_multiplier
-            for name, value in _FLAGS.items()
+            for name, value in self.prices.items()
             if getattr(events, name)
         }
 
@@ -87,9 +90,12 @@ class CascadeRubric:
 
     name = "cascade"
 
+    def __init__(self, prices: Prices = STANDARD["cascade"]) -> None:
+        self.prices = prices
+
     def score(self, events: Events) -> dict[str, float]:
         """
         >>> CascadeRubric().score(Events(step=1, second_order=True))
         {'second_order': -40.0}
         """
-        return {"second_order": -40.0} if events.second_order else {}
+        return dict(self.prices) if events.second_order else {}

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from chaosops.client.openenv_core import Environment, EnvironmentMetadata
-from chaosops.core.episode import Turn
 from chaosops.packs import training_splits
-from chaosops.server.episode import ServedEpisode, observation, state_of
+from chaosops.server.episode import Played, ServedEpisode, observation, state_of
 from chaosops.server.errors import NoEpisode, mistakes_logged
 from chaosops.server.options import count_tasks, read_options, splits, task, tasks
 from chaosops.server.tools import ToolBox
@@ -92,20 +91,22 @@ class ChaosOpsEnvironment(Environment):  # type: ignore[misc]
             raise NoEpisode
         return self._episode
 
-    def _observe(self, turn: Turn | None) -> ServedObservation:
+    def _observe(self, played: Played | None) -> ServedObservation:
         episode = self.episode
         over = episode.env.over
+        # The end may come with a partner's turn, and even before the client's first.
+        ended = episode.record.turns[-1].events if over else None
         content = observation(
             episode.id,
             episode.env,
             episode.seen,
-            rules=episode.rules if turn is None else None,
-            last_turn=None if turn is None else scored_turn(turn),
-            terminated=turn is not None and turn.events.resolved,
-            truncated=turn is not None and turn.events.out_of_time,
+            rules=episode.rules if played is None else None,
+            last_turn=None if played is None else scored_turn(played.turn),
+            terminated=ended is not None and ended.resolved,
+            truncated=ended is not None and ended.out_of_time,
             debrief=episode.debrief() if over else None,
         )
-        return ServedObservation(content, None if turn is None else turn.score.total, over)
+        return ServedObservation(content, None if played is None else played.reward, over)
 
     @property
     def state(self) -> ChaosOpsState:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from chaosops.core.actions import Action
@@ -16,15 +17,24 @@ from chaosops.env import Env
 from chaosops.policies.llm.formats import load_format
 from chaosops.roles.schema import action_schema
 from chaosops.roles.view import Recorded, project
-from chaosops.rubrics import standard
+from chaosops.rubrics import CompositeRubric, priced
+from chaosops.rubrics.prices import read_rewards
 from chaosops.server.options import ResetOptions, chosen_scenario
+from chaosops.server.partners import take_seat
 from chaosops.wire.decisions import read_action
 from chaosops.wire.episodes import debrief_to_wire
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsState
 from chaosops.wire.views import message_to_wire, rules_to_wire, view_to_wire
 
-# Scores depend on events alone, so all episodes share one rubric and its cache.
-_RUBRIC = standard()
+_RUBRICS = 64  # with rewards of clients' own; each keeps a cache of scores
+
+
+@lru_cache(maxsize=_RUBRICS)
+def _rubric(rewards: tuple[tuple[str, float], ...]) -> CompositeRubric:
+    """Scores depend on events alone, so episodes with equal rewards share one rubric and its
+    cache."""
+    return priced(dict(rewards))
+
 
 NOTHING_SEEN: Mapping[str, Any] = {"view": None, "messages": (), "action_schema": None}
 
@@ -95,30 +105,51 @@ def state_of(episode_id: str, env: Env, **told: Any) -> ChaosOpsState:
     )
 
 
+class Played(NamedTuple):
+    """The client's turn, and the reward until the client is on turn again."""
+
+    turn: Turn
+    reward: float
+
+
 class ServedEpisode(ShownEpisode):
+    """With a role in the options, the client has one seat and the server plays the partners."""
+
     def __init__(self, options: ResetOptions) -> None:
         scenario = chosen_scenario(options)
-        super().__init__(Env(scenario, _RUBRIC), options.format, options.include)
+        rubric = _rubric(tuple(read_rewards(options.rewards).items()))
+        self._seat = seat = take_seat(scenario, options.role, options.partners, rubric)
+        env = Env(scenario, rubric) if seat is None else seat.env
+        super().__init__(env, options.format, options.include)
         self.id = options.episode_id or str(uuid4())
-        self.record = Episode(scenario, self.env.cause, self.env.rogue, "served")
-        self.reward = 0.0
+        served = Episode(scenario, env.cause, env.rogue, "served")
+        self.record = served if seat is None else seat.episode
+        self.reward = sum(turn.score.total for turn in self.record.turns)
 
     @property
     def role(self) -> Role | None:
         """The role on turn; None when the episode is over."""
         return None if self.env.over else self.env.role
 
-    def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Turn:
+    def play(self, action: Action, suspicion: Mapping[str, float] | None = None) -> Played:
         if self.env.over:
             raise BadInput("the episode is over: reset starts another")
-        turn = self.env.play(Decision(action, suspicion))
-        self.record.turns.append(turn)
-        self.reward += turn.score.total
-        return turn
+        decision = Decision(action, suspicion)
+        if self._seat is not None:
+            step = self._seat.act(decision)
+            played = Played(step.turns[0], step.reward)
+        else:
+            turn = self.env.play(decision)
+            self.record.turns.append(turn)
+            played = Played(turn, turn.score.total)
+        self.reward += played.reward
+        return played
 
     @property
     def rules(self) -> dict[str, Any]:
-        """All rules, for a client that plays all four roles."""
+        """All rules for a client that plays all four roles, otherwise those of its role."""
+        if self._seat is not None:
+            return self.rules_of(self._seat.role)
         return rules_to_wire(self.env.world.public.rules)
 
     def rules_of(self, role: Role) -> dict[str, Any]:

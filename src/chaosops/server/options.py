@@ -16,6 +16,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, PACKS, make_scenario
 from chaosops.policies.llm.formats import load_format
+from chaosops.rubrics.prices import read_rewards
 from chaosops.server.errors import in_one_line
 
 # More steps would leave the reward range that openenv.yaml declares.
@@ -46,11 +47,15 @@ class EpisodeOptions(BaseModel):
 
 class ResetOptions(EpisodeOptions):
     """``index`` picks a task of a split instead of a tier and a seed. ``include`` chooses what is
-    sent about the role on turn: its view as data, as a prompt, and its legal actions."""
+    sent about the role on turn: its view as data, as a prompt, and its legal actions. With a
+    ``role`` the client plays this role alone, and the server plays its ``partners``."""
 
     index: int | None = Field(default=None, ge=0)
     include: list[Part] = list(PARTS)
     episode_id: str | None = Field(default=None, max_length=255)
+    role: str | None = None
+    partners: str | None = Field(default=None, max_length=255)
+    rewards: dict[str, Any] = Field(default={}, description="other than the standard")
 
 
 def read_options(given: Mapping[str, Any]) -> ResetOptions:
@@ -65,6 +70,7 @@ def read_options(given: Mapping[str, Any]) -> ResetOptions:
     except ValidationError as problem:
         raise BadInput(f"reset option {in_one_line(problem.errors())}") from None
     load_format(options.format)
+    read_rewards(options.rewards)
     return options
 
 
@@ -89,7 +95,7 @@ def chosen_scenario(options: ResetOptions) -> Scenario:
 
 def splits() -> dict[str, str]:
     """Split -> its pack. A pack without splits is one."""
-    whole = {pack: pack for pack in packs.PACKS if not packs.load_pack(pack).splits}
+    whole = {pack.name: pack.name for pack in packs.loadable_packs() if not pack.splits}
     return whole | packs.splits()
 
 

@@ -23,11 +23,10 @@ from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
 from chaosops.rollout import Rollout, Team, advance, load_team
-from chaosops.rubrics import standard
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.continuation import Continuation
 from chaosops.training.marks import Mark, act_marks
-from chaosops.training.recipe import Recipe, multiplier_at, read_curriculum, read_role_shares
+from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares, rubric_at
 from chaosops.training.seeds import seed_of
 from chaosops.world.incident import Reading
 
@@ -74,7 +73,7 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
 
 def turn_envs(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
     """The world at each turn of one episode. The behaviour policy, or the oracle, plays it."""
-    env = Env(scenario_of(recipe, index, progress), standard(multiplier_at(recipe, progress)))
+    env = Env(scenario_of(recipe, index, progress), rubric_at(recipe, progress))
     rollout = Rollout(env, _oracle())
     behaviour = Behaviour(dice)
     for _ in range(_TURNS):

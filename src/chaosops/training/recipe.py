@@ -17,6 +17,8 @@ from chaosops.packs import (
     require_trainable,
 )
 from chaosops.policies.llm.formats import FORMATS
+from chaosops.rubrics import CompositeRubric, priced
+from chaosops.rubrics.prices import parse_rewards
 from chaosops.training.recipe_fields import above, choice, number, require_allowed, switch
 from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_apart
 
@@ -83,6 +85,7 @@ class Recipe:
     # Replies sampled per prompt, with objective = "sample" and with method = "trl".
     group_size: int = number(16, 2, 4096)
     rogue_bonus_multiplier: str = "1.0"
+    rewards: str = ""  # other than the standard; in a file, a section [rewards]
     # The weight of questions about single acts, which the world answers (see marks.py).
     reading: float = number(0.0, 0, 1e6, only="menu")
     # Added to the return of a flag that names the act without which nothing had happened.
@@ -132,6 +135,7 @@ class Recipe:
         read_curriculum(self.curriculum)
         read_role_shares(self.role_shares)
         read_schedule(self.rogue_bonus_multiplier)
+        parse_rewards(self.rewards)
         require_trainable(self.split, self.pack)
         require_reserve(self.reserve, self.pack)
         require_apart(self.first_seed, self.most_episodes)
@@ -254,10 +258,15 @@ def read_role_shares(text: str) -> dict[Role, float]:
     return shares
 
 
-def multiplier_at(recipe: Recipe, progress: float) -> float:
-    """The multiplier of flag rewards at ``progress`` (0 to 1) of the run."""
+def rubric_at(recipe: Recipe, progress: float) -> CompositeRubric:
+    """The rewards at ``progress`` (0 to 1) of the run, with which the multiplier may change."""
     start, end = read_schedule(recipe.rogue_bonus_multiplier)
-    return start + (end - start) * progress
+    return priced(parse_rewards(recipe.rewards), start + (end - start) * progress)
+
+
+def validated_rubric(recipe: Recipe) -> CompositeRubric:
+    """The rewards by which a run is validated: without the multiplier, which shapes training."""
+    return priced(parse_rewards(recipe.rewards))
 
 
 def read_schedule(text: str) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from typing import Any
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded, read_text
 from chaosops.core.printable import one_line
+from chaosops.rubrics.prices import read_rewards, write_rewards
 from chaosops.training.recipe import Recipe
 
 _SHIPPED = Path(__file__).parent / "recipes"
@@ -72,6 +73,8 @@ def _current(values: Mapping[str, Any], note: Callable[[str], None]) -> dict[str
             continue
         if key in _RENAMED:
             note(f"recipe: {key} is now called {_RENAMED[key]}")
+        if key == "rewards" and isinstance(value, dict):
+            value = write_rewards(read_rewards(value))
         current[_RENAMED.get(key, key)] = value
     if current.keys() >= _RECORDED and "pack" not in current:
         note(f"recipe: recorded without a pack, by a run on pack {_FIRST_VERSION}")

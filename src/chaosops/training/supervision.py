@@ -17,7 +17,7 @@ from chaosops.policies.protocol import Policy
 from chaosops.training.credited_turns import credited_turns
 from chaosops.training.learner import Learner
 from chaosops.training.learner_policy import LearnerPolicy
-from chaosops.training.recipe import Recipe
+from chaosops.training.recipe import Recipe, validated_rubric
 from chaosops.training.run_folder import START
 from chaosops.training.seeds import PROBE_EPISODES
 from chaosops.training.validation import (
@@ -44,7 +44,7 @@ class Supervisor(ABC):
         self._scripted = scripted_digests(self._scenarios)
         kept = folder / START
         if not kept.is_file():
-            played = play_all(policy, self._scenarios)
+            played = play_all(policy, self._scenarios, validated_rubric(recipe))
             start = {"base": actions_digest(played), **self._at_start(played)}
             write_text(kept, json.dumps(start) + "\n")
         self._start = read_object(kept, "start of the run")
@@ -55,7 +55,7 @@ class Supervisor(ABC):
         """A row of metrics, and warnings. ``tolerant`` allows a learner that acts like the base."""
         nats = self._nats_from_start()
         warnings = check_divergence(self._recipe, nats)
-        played = play_all(self._policy, self._scenarios)
+        played = play_all(self._policy, self._scenarios, validated_rubric(self._recipe))
         actions, base = actions_digest(played), self._start["base"]
         check_tripwire(step, actions, self._scripted | ({} if tolerant else {"base": base}))
         if actions == base:

@@ -18,6 +18,7 @@ from chaosops.evaluation.scoring import area
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import default_policies, load_policy
 from chaosops.rollout import Team, play_many
+from chaosops.rubrics import CompositeRubric
 from chaosops.training.recipe import Recipe, read_curriculum
 from chaosops.training.seeds import VALIDATION_SEEDS
 from chaosops.wire.episodes import figures_to_wire
@@ -44,8 +45,10 @@ def validation_scenarios(recipe: Recipe) -> list[Scenario]:
     ]
 
 
-def play_all(policy: Policy, scenarios: Sequence[Scenario]) -> list[Episode]:
-    return list(play_many(scenarios, Team.of(policy), side_by_side=512))
+def play_all(
+    policy: Policy, scenarios: Sequence[Scenario], rubric: CompositeRubric | None = None
+) -> list[Episode]:
+    return list(play_many(scenarios, Team.of(policy), rubric=rubric, side_by_side=512))
 
 
 def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:

@@ -17,9 +17,9 @@ from chaosops.packs import (
     DEFAULT_PACK,
     DEFAULT_SEED,
     DEFAULT_TIER,
-    PACKS,
     later_version,
     load_pack,
+    loadable_packs,
     make_scenario,
     splits,
 )
@@ -134,7 +134,6 @@ def require_act(action: Action, view: RoleView) -> None:
 
 def catalogue() -> dict[str, Any]:
     """What the page offers, without the policies."""
-    packs = [load_pack(name) for name in PACKS]
     return {
         "packs": [
             {
@@ -145,7 +144,7 @@ def catalogue() -> dict[str, Any]:
                 "splits": list(pack.splits),
                 "defaults": {"split": pack.default_split, "right": _shown_beside(pack)},
             }
-            for pack in packs
+            for pack in loadable_packs()
         ],
         "tiers": [tier.value for tier in Tier],
         "roles": [role.value for role in Role],

@@ -13,10 +13,11 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from chaosops.core.decision import Decision
+from chaosops.core.discovery import brought_by
 from chaosops.core.errors import ChaosOpsError, UnknownName
 from chaosops.policies.llm.trained_on import trained_on
 from chaosops.policies.protocol import DecisionRequest, Policy
-from chaosops.policies.registry import load_policy, registered
+from chaosops.policies.registry import installed_policies, load_policy, registered
 from chaosops.web.episode_pool import Unavailable, current_slot
 from chaosops.web.redaction import redact_paths
 from chaosops.web.wire import status_words
@@ -41,6 +42,11 @@ OFFERED = (
         OfferedPolicy(name, policy.help, knows_truth=policy.sees_truth)
         for name, policy in registered().items()
         if policy.on_page
+    ),
+    # Installed by whoever runs the server. They may be models, and are asked like these.
+    *(
+        OfferedPolicy(name, f"of {brought_by(points[0])}", is_model=True)
+        for name, points in installed_policies().items()
     ),
 )
 

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 from chaosops.core.chain import link, read_json
 from chaosops.core.episode import Episode
-from chaosops.core.errors import BadInput
+from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_text
+from chaosops.rubrics import CompositeRubric, priced
+from chaosops.rubrics.prices import read_rewards
 from chaosops.wire.decisions import field
 from chaosops.wire.episodes import from_record, to_record
 
@@ -50,7 +52,7 @@ def read_recording(path: Path) -> Recording:
     """Raises BadInput if the file was edited or this world does not reproduce the episode."""
     content = recorded_content(path)
     try:
-        episode = from_record(content["episode"])
+        episode = from_record(content["episode"], rubric=recorded_rubric(content["manifest"]))
         if content["format"] == FORMAT and content.get("chain") != recording_chain(content):
             raise BadInput(
                 "its chain does not match its content, so it was altered; "
@@ -59,6 +61,19 @@ def read_recording(path: Path) -> Recording:
         return Recording(episode, content["manifest"])
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
+
+
+def recorded_rubric(manifest: Mapping[str, Any]) -> CompositeRubric:
+    """The rubric that a manifest names: the standard, or one with other rewards."""
+    rewards = manifest.get("rewards", {})
+    if not isinstance(rewards, dict):
+        raise BadInput(f"the manifest's rewards are {rewards!r:.60}, not an object")
+    try:
+        if read_rewards(rewards) != rewards:
+            raise BadInput("name what differs from the standard, in its order")
+        return priced(rewards)
+    except ChaosOpsError as error:
+        raise BadInput(f"the manifest's rewards cannot be used: {error}") from None
 
 
 def recorded_content(path: Path) -> dict[str, Any]:

@@ -34,9 +34,7 @@ def process_workers(count: int, setup: Callable[[], None]) -> Iterator[list[Proc
 
 
 class ProcessWorker:
-    def __init__(
-        self, driver: Mapping[str, str], setup: Callable[[], None], threads: int
-    ) -> None:
+    def __init__(self, driver: Mapping[str, str], setup: Callable[[], None], threads: int) -> None:
         self._setting = (driver, setup, threads)
         self._closed = False
         self._start()

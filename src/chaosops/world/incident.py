@@ -186,4 +186,4 @@ class Pack(ABC):
 
     def content_hash(self) -> str:
         """A hash of the pack's code. Where it differs, episodes may differ."""
-        return source_hash(type(self).__module__.rpartition(".")[0])
+        return source_hash(type(self).__module__)

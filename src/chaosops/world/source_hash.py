@@ -6,16 +6,25 @@ Comments, docstrings and formatting are left out, because they cannot change an 
 from __future__ import annotations
 
 import ast
+import sys
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
 
 @cache
-def source_hash(package: str) -> str:
+def source_hash(module: str) -> str:
+    """The hash of the package of a module, or of a module without a package."""
+    home = sys.modules[module]
+    if home.__package__:
+        sources = sorted(_sources(files(home.__package__), ""))
+    else:
+        path = Path(str(home.__file__))
+        sources = [(path.name, _code(path.read_bytes()))]
     digest = blake2b(digest_size=8)
-    for name, code in sorted(_sources(files(package), "")):
+    for name, code in sources:
         digest.update(f"{name}\0{code}\0".encode())
     return digest.hexdigest()
 

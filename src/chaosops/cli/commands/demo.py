@@ -19,7 +19,7 @@ from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import JOURNAL_NAME, save
-from chaosops.packs import DEFAULT_PACK, PACKS, generated_packs, make_scenario
+from chaosops.packs import DEFAULT_PACK, SHIPPED, generated_packs, make_scenario
 from chaosops.policies.llm.trained_on import read_trained_on
 from chaosops.policies.registry import default_policies, load_policy
 from chaosops.report import figures
@@ -88,7 +88,7 @@ def _can_draw() -> bool:
 def _tell_next() -> None:
     me = sys.argv[0] if Path(sys.argv[0]).name == "chaosops" else "chaosops"
     me = "chaosops" if shutil.which("chaosops") == me else os.path.relpath(me)
-    pack = generated_packs(read_trained_on(trained_adapter()) or PACKS)[0]
+    pack = generated_packs(read_trained_on(trained_adapter()) or SHIPPED)[0]
     print("\ntrained is in the table from the record that ships. To play it live, and more:")
     print(f"  {me} eval --matrix published --policies heuristic,oracle,trained")
     print(f"  {me} watch --pack {pack} --seed 3 --policy heuristic --versus trained")

@@ -23,6 +23,7 @@ from chaosops.cli.options import (
     Names,
     NoFigures,
     Pack,
+    Rewards,
     Seed,
     Split,
 )
@@ -48,6 +49,7 @@ from chaosops.packs import PACKS, read_tier
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
+from chaosops.rubrics.prices import parse_rewards
 from chaosops.wire.recordings import write_recording
 from chaosops.workers import Pool, open_workers
 
@@ -119,6 +121,7 @@ def execute(
     force: bool = False,
     side_by_side: Annotated[Count, Parameter(metavar="N")] = 64,
     save_episodes: bool = False,
+    rewards: Rewards = "",
     json: bool = False,
     command_line: CommandLine,
 ) -> None:
@@ -131,7 +134,7 @@ def execute(
         save_episodes: save every episode for chaosops replay, in OUT/episodes
         json: print the summary as JSON, not as tables
     """
-    matrix = options.scenarios()
+    matrix, own_rewards = options.scenarios(), parse_rewards(rewards)
     if resume and force:
         raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
     if not no_figures:
@@ -147,6 +150,7 @@ def execute(
                 _repeatable(command_line),
                 side_by_side=side_by_side,
                 journal=journal,
+                rewards=own_rewards,
                 pool=pool,
             )
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
@@ -224,6 +228,7 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
         for number, episode in enumerate(episodes, 1):
             manifest = {
                 **{name: results.manifest[name] for name in ("command", "version", "commit")},
+                **({"rewards": of} if (of := results.manifest.get("rewards")) else {}),
                 "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
                 "policy_status": results.manifest["policies"][policy],
             }

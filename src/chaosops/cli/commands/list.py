@@ -7,31 +7,59 @@ from typing import Any
 
 from chaosops.cli.options import Json
 from chaosops.cli.output import print_result
+from chaosops.core.discovery import brought_by, installed
+from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import PACKS, load_pack
+from chaosops.packs import GROUP, PACKS, SHIPPED, load_pack, loadable_packs
+from chaosops.policies import registry
 from chaosops.policies.llm.spec import OPTIONS
-from chaosops.policies.registry import MODEL_FORMS, default_policies, registered
+from chaosops.policies.registry import MODEL_FORMS, OWN_FORMS, default_policies, registered
 from chaosops.training.recipe_files import shipped_recipes
 from chaosops.world.incident import Pack
 
 
 def execute(*, json: Json = False) -> None:
-    packs = {name: _contents(load_pack(name)) for name in PACKS}
+    packs = {pack.name: _contents(pack) for pack in loadable_packs()}
     policies = {name: policy.help for name, policy in registered().items()}
+    policies |= {
+        name: f"of {', '.join(map(brought_by, points))}: {points[0].value}"
+        for name, points in registry.installed_policies().items()
+    }
+    problems = [*_broken_packs(), *_taken_names()]
     lines = [
         *(line for name, pack in packs.items() for line in _pack_lines(name, pack)),
         f"policies: {', '.join(policies)}",
         *(f"  {name:<22} {text}" for name, text in policies.items()),
         f"models: {', '.join(MODEL_FORMS)}; options: {', '.join(OPTIONS)}",
+        f"policies of your own: {', '.join(OWN_FORMS)}",
         *recipe_lines(),
+        *problems,
     ]
     found = {
         "packs": packs,
         "policies": policies,
         "models": {"forms": list(MODEL_FORMS), "options": list(OPTIONS)},
         "recipes": shipped_recipes(),
+        "problems": problems,
     }
     print_result(found, lines, as_json=json)
+
+
+def _broken_packs() -> Iterator[str]:
+    for name in PACKS:
+        try:
+            load_pack(name)
+        except ChaosOpsError as error:
+            yield f"cannot be loaded: {error}"
+
+
+def _taken_names() -> Iterator[str]:
+    """What other packages call like something that ships."""
+    for kind, group, ours in (("pack", GROUP, SHIPPED), ("policy", registry.GROUP, registered())):
+        for name, points in installed(group).items():
+            if name in ours:
+                homes = ", ".join(f"{brought_by(point)} ({point.value})" for point in points)
+                yield f"{kind} {name} of {homes} is not used: the {kind} that ships has this name"
 
 
 def _pack_lines(name: str, pack: dict[str, Any]) -> Iterator[str]:

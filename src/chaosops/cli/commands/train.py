@@ -133,9 +133,7 @@ def _train(
         with tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
             if recipe.method == "trl":
                 return train_trl(recipe, base, folder, resume=resume, tell=tell)
-            return train(
-                recipe, base, folder, resume=resume, engine=engine, turns=turns, tell=tell
-            )
+            return train(recipe, base, folder, resume=resume, engine=engine, turns=turns, tell=tell)
 
 
 @contextmanager

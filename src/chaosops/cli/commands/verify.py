@@ -36,6 +36,7 @@ def execute(
     *,
     json: bool = False,
     secret: File | None = None,
+    own_policies: bool = False,
     workers: WorkerCount = None,
 ) -> int:
     """
@@ -43,13 +44,16 @@ def execute(
         place: a folder of chaosops eval, or a recording of run --record
         json: print every finding as JSON
         secret: secret of a private split, to check the signature and the episodes
+        own_policies: import the policies of your own that the results name, and ask them again
         workers: processes that replay the episodes [default: this one]
     """
     # All places are found before any is replayed, so that errors come early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
     opened = read_secret(secret, private=False) if secret else None
+    alone = len(places) == 1
     with open_workers(Engine(workers)) as pool:
-        reports = [_verify(each, opened, pool, alone=len(places) == 1) for each in places]
+        verify = partial(_verify, secret=opened, alone=alone, ask_own=own_policies, pool=pool)
+        reports = [verify(each) for each in places]
     reports += [Report(of, notes=notes) for of in place if (notes := _skipped(of))]
     found = sum(len(report.findings) for report in reports)
     episodes = count(sum(report.episodes for report in reports), "episode")
@@ -96,9 +100,11 @@ def _skipped(given: Path) -> list[str]:
     return notes
 
 
-def _verify(place: Path, secret: Secret | None, pool: Pool | None, *, alone: bool) -> Report:
+def _verify(
+    place: Path, *, secret: Secret | None, alone: bool, ask_own: bool, pool: Pool | None
+) -> Report:
     try:
-        report = _verify_place(place, pool)
+        report = _verify_place(place, ask_own, pool)
         if secret is not None:
             verify_private(report, secret)
     except BadInput as error:
@@ -109,9 +115,9 @@ def _verify(place: Path, secret: Secret | None, pool: Pool | None, *, alone: boo
     return report
 
 
-def _verify_place(place: Path, pool: Pool | None) -> Report:
+def _verify_place(place: Path, ask_own: bool, pool: Pool | None) -> Report:
     if place.is_file():
-        return verify_recording(place)
+        return verify_recording(place, ask_own=ask_own)
 
     def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
         progress.update(f"{place}: recomputing the figures", 0, None)
@@ -119,7 +125,8 @@ def _verify_place(place: Path, pool: Pool | None) -> Report:
         return derived_files(results, monitors, stored.get(SUMMARY))
 
     with Progress() as progress:
-        return verify_folder(place, derive, partial(progress.update, str(place)), pool)
+        tell = partial(progress.update, str(place))
+        return verify_folder(place, derive, tell, ask_own=ask_own, pool=pool)
 
 
 def _lines(report: Report) -> Iterator[str]:

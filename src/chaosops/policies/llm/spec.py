@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.importing import read_name
 from chaosops.core.inputs import expanded
 from chaosops.core.printable import one_line
 from chaosops.trained import BASE, FORMAT, trained_adapter
@@ -116,6 +117,15 @@ def without_password(text: str) -> str:
     return re.sub(r"//[^/@]*@", "//***@", text)
 
 
+def is_own(text: str) -> bool:
+    """Does a name lead to code of a user's own?
+
+    >>> is_own("lab.monitors:careful"), is_own("lab/monitors.py:careful"), is_own("local:smollm2")
+    (True, True, False)
+    """
+    return text.partition(":")[0] not in KINDS and read_name(text) is not None
+
+
 def is_model(text: str) -> bool:
     """
     >>> is_model("local:smollm2"), is_model("heuristic"), is_model("./adapter-of-mine")
@@ -126,6 +136,8 @@ def is_model(text: str) -> bool:
     head = _OPTION.split(text, maxsplit=1)[0]
     if head.partition("+")[0] == TRAINED:
         return True
+    if is_own(text):
+        return False
     return head.partition(":")[0] in KINDS or "/" in head or head.endswith(".gguf")
 
 

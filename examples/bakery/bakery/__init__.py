@@ -1,0 +1,1 @@
+"""A bakery whose oven goes cold, for ChaosOps."""
