@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from socket import gethostname
+from socket import create_connection, gethostname
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
@@ -17,6 +17,7 @@ from chaosops.workers.pool import Tally
 from chaosops.workers.serving import RESULT, Answer, answer, result_of, start
 
 LOCAL = "local"
+_CONNECT_S = 10.0
 _POLL_S = 2.0
 _FIRST_S, _OTHERS_S = 120.0, 30.0  # how long to wait for the first worker, and for the others
 _RESTARTS = 10  # of an actor, and of one call
@@ -121,6 +122,7 @@ def _connected(address: str) -> tuple[Any, bool]:
     if address == LOCAL:
         quiet["include_dashboard"] = False
     try:
+        _require_answer(address)
         ray.init(address, **quiet)
     except (ConnectionError, RuntimeError, ValueError, ImportError, OSError) as error:
         raise BadInput(
@@ -128,6 +130,13 @@ def _connected(address: str) -> tuple[Any, bool]:
             "cluster (ray start --head prints it), auto, or local to start one here"
         ) from None
     return ray, True
+
+
+def _require_answer(address: str) -> None:
+    """Ray itself waits for an address that does not answer, without an end."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
 
 
 def _room(ray: Any, gpus: float) -> int:

@@ -37,6 +37,7 @@ class ProcessWorker:
     def __init__(self, driver: Mapping[str, str], setup: Callable[[], None], threads: int) -> None:
         self._setting = (driver, setup, threads)
         self._closed = False
+        self._exit_code: int | None = None  # of the process before this one
         self._start()
 
     def _start(self) -> None:
@@ -51,7 +52,8 @@ class ProcessWorker:
         try:
             result_of(self._pipe.recv())
         except (EOFError, OSError):
-            raise self._ended("when it was started") from None
+            self._process.join()
+            raise _ended("when it was started", self._process.exitcode) from None
 
     def call(self, tally: Tally, function: Callable[..., Any], *args: Any) -> Any:
         for _ in range(_TRIES):
@@ -64,7 +66,7 @@ class ProcessWorker:
                 self._restart(tally)
             else:
                 return result_of(answered)
-        raise self._ended(f"{_TRIES} times in the same work")
+        raise _ended(f"{_TRIES} times in the same work", self._exit_code)
 
     def close(self) -> None:
         self._closed = True
@@ -80,16 +82,17 @@ class ProcessWorker:
     def _restart(self, tally: Tally) -> None:
         self._pipe.close()
         self._process.join()
+        self._exit_code = self._process.exitcode
         self._start()
         tally.restarts += 1
         self.require_ready()
 
-    def _ended(self, when: str) -> BadInput:
-        self._process.join(5)
-        return BadInput(
-            f"a worker process ended {when}, with exit code {self._process.exitcode}; "
-            "-9 often means too little memory: use fewer --workers"
-        )
+
+def _ended(when: str, exit_code: int | None) -> BadInput:
+    return BadInput(
+        f"a worker process ended {when}, with exit code {exit_code}; "
+        "-9 often means too little memory: use fewer --workers"
+    )
 
 
 def _serve(
