@@ -34,6 +34,7 @@ _FIRST = (
     "policies/llm/test_revisions.py",
     "policies/llm/test_endpoint_real_model.py",
     "test_notebook.py",
+    "report/test_phoenix.py",
     "test_release.py",
     "server/test_load.py",
     "server/test_flood.py",

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from chaosops.core.actions import FlagRogue
 from chaosops.core.errors import BadInput
 from chaosops.core.labels import LETTERS
 from chaosops.env import Env
 from chaosops.packs import make_scenario
+from chaosops.policies.belief import Thresholds
+from chaosops.policies.llm.thresholds import read_thresholds
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.report.training_figures import read_metrics
 from chaosops.rollout import Team, play
@@ -232,6 +235,20 @@ def test_the_learner_plays_as_it_thinks(base: Path) -> None:
     assert 0 < sum(decision.suspicion.values()) < 1
 
 
+def test_the_learner_decides_by_its_belief_and_its_adapter_says_so(
+    base: Path, tmp_path: Path
+) -> None:
+    """A belief is never below 0, and hardly ever 1."""
+    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=1))
+    env.step({"action": "noop"})
+    for flag_at, is_flag in ((1e-9, True), (1.0, False)):
+        learner = Learner(base, replace(SMOKE, flag_at=flag_at, audit_at=1.0))
+        (decision,) = LearnerPolicy(learner).decide([DecisionRequest(env.view, 1)])
+        assert isinstance(decision.action, FlagRogue) is is_flag
+        learner.save_adapter(tmp_path)
+        assert read_thresholds(tmp_path) == Thresholds(flag_at, 1.0)
+
+
 def test_an_audit_gets_the_return_of_what_the_learner_does_after_it(base: Path) -> None:
     recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
     learner = Learner(base, replace(recipe, kl=0.0))
@@ -294,9 +311,11 @@ def test_kept_turns_change_nothing_but_the_time(base: Path, tmp_path: Path, reci
 
 
 def test_kept_turns_of_another_recipe_are_not_taken(base: Path, tmp_path: Path) -> None:
-    for changes in ({}, {"window": 5}, {"first_seed": 6_000}, {"reading": 1.0}):
+    differences: list[dict[str, Any]] = [{}, {"window": 5}, {"first_seed": 6_000}, {"reading": 1.0}]
+    differences += [{"rewards": "false_flag=-100"}]
+    for changes in differences:
         make_turns(replace(SMOKE, steps=1, **changes), base, tmp_path)
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == len(differences)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut off", "changed"])

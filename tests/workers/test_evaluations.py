@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,14 +27,24 @@ Cli = Callable[..., Outcome]
 
 MATRIX = scenarios(pack="arena", tiers=[Tier.HARD], seeds=12)
 POLICIES = ["random", "oversight=heuristic,others=oracle"]
-RAY = "local"
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """A Ray that this process is connected to already. Starting one takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "disabled")  # no token in the home folder
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        ray = pytest.importorskip("ray")
+        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+        yield "local"
+        ray.shutdown()
 
 
 @pytest.fixture(params=["processes", "ray"])
 def engine(request: pytest.FixtureRequest) -> Engine:
     if request.param == "ray":
-        pytest.importorskip("ray")
-        return Engine(2, RAY)
+        return Engine(2, request.getfixturevalue("cluster"))
     return Engine(2)
 
 
@@ -141,6 +153,20 @@ def test_the_command_writes_the_same_files(cli: Cli, tmp_path: Path) -> None:
     assert found[0] == found[1] == found[2]
 
 
+def test_the_command_starts_a_ray_of_its_own(serial: dict[str, bytes], tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    script = "import sys; from chaosops.cli import main; sys.exit(main())"
+    words = ["eval", "--policies", POLICIES[0], "--team", POLICIES[1], "--out", str(tmp_path)]
+    matrix = ["--pack", "arena", "--tiers", "hard", "--seeds", "12", "--no-figures"]
+    command = [sys.executable, "-c", script, *words, *matrix, "--ray", "local", "--workers", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for name in ("episodes.jsonl", "summary.json", "monitor.json"):
+        assert (tmp_path / name).read_bytes() == serial[name]
+    noise = [line for line in done.stderr.splitlines() if "episodes, " not in line]
+    assert not noise, "Ray is quiet"
+
+
 def test_verify_finds_the_same_with_workers(cli: Cli, tmp_path: Path) -> None:
     files(tmp_path / "eval")
     path = tmp_path / "eval" / "results.json"
@@ -160,7 +186,7 @@ def test_mistakes_are_one_line(cli: Cli, tmp_path: Path) -> None:
 def test_a_missing_extra_says_its_pip_line(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     said = cli("eval", "--no-figures", "--out", str(tmp_path / "out"), "--ray", "auto").refusal
     assert "[ray]" in said
     assert "--workers N" in said
