@@ -20,25 +20,13 @@ from chaosops.evaluation.journal import Journal
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import JOURNAL_NAME, save
 from chaosops.report.written import derived_files, judged
-from chaosops.workers import HERE, Engine, Pool, open_workers
+from chaosops.workers import HERE, Engine, Pool, on_ray, open_workers
 from tests.conftest import Outcome
 
 Cli = Callable[..., Outcome]
 
 MATRIX = scenarios(pack="arena", tiers=[Tier.HARD], seeds=12)
 POLICIES = ["random", "oversight=heuristic,others=oracle"]
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """A Ray that this process is connected to already. Starting one takes seconds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_AUTH_MODE", "disabled")  # no token in the home folder
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        ray = pytest.importorskip("ray")
-        ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
-        yield "local"
-        ray.shutdown()
 
 
 @pytest.fixture(params=["processes", "ray"])
@@ -142,7 +130,7 @@ def inside(folder: Path) -> Iterator[None]:
 
 def test_the_command_writes_the_same_files(cli: Cli, tmp_path: Path) -> None:
     words = ["eval", "--policies", "random,oracle", "--matrix", "published", "--no-figures"]
-    found = []
+    found: list[tuple[str, dict[str, bytes]]] = []
     for more in ((), ("--workers", "2"), ("--workers=2",)):
         with inside(tmp_path / str(len(found))):
             outcome = cli(*words, "--seeds", "1", "--out", "out", *more)
@@ -192,10 +180,16 @@ def test_a_missing_extra_says_its_pip_line(
     assert "--workers N" in said
 
 
-def test_no_cluster_is_one_line(cli: Cli, tmp_path: Path) -> None:
-    pytest.importorskip("ray")
+def test_another_cluster_is_not_taken(cli: Cli, tmp_path: Path, cluster: str) -> None:
     said = cli("eval", "--no-figures", "--out", str(tmp_path), "--ray", "127.0.0.1:1").refusal
-    assert "cannot connect to Ray at 127.0.0.1:1" in said
+    assert "uses Ray at" in said
+
+
+def test_a_cluster_must_answer() -> None:
+    pytest.importorskip("ray")
+    with pytest.raises(OSError, match="refused"):
+        on_ray._require_answer("ray://127.0.0.1:1")
+    on_ray._require_answer("auto")
 
 
 def test_the_manifest_names_no_workers() -> None:

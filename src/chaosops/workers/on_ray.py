@@ -117,6 +117,9 @@ def _connected(address: str) -> tuple[Any, bool]:
     except ImportError:
         raise MissingExtra("--ray", "ray", "ray", "use --workers N on this machine") from None
     if ray.is_initialized():
+        found = ray.get_runtime_context().gcs_address
+        if address not in (LOCAL, "auto", found):
+            raise BadInput(f"this process uses Ray at {found} already: name it, or auto")
         return ray, False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if address == LOCAL:
