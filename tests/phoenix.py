@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
 VERSION = "20.26.1"
+LATEST = "2026-11-17T00:00:00Z"  # no package of later days: a new one could break this version
 FOLDER = Path(sys.prefix) / "phoenix"
 INSTALL_S, START_S = 90, 90
 # Its gRPC port would be open to other machines.
@@ -51,8 +52,11 @@ def install() -> Path:
         venv.create(FOLDER, with_pip=True, clear=True)
         # uv takes a third of pip's time.
         for words in (
-            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv"],
-            ["-m", "uv", "pip", "install", "--quiet", "--no-cache", f"arize-phoenix=={VERSION}"],
+            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "uv==0.13.7"],
+            [
+                *("-m", "uv", "pip", "install", "--quiet", "--no-cache"),
+                *("--exclude-newer", LATEST, f"arize-phoenix=={VERSION}"),
+            ],
         ):
             told = subprocess.run(
                 [str(python), *words],
