@@ -27,7 +27,7 @@ from chaosops.evaluation.claims import (
 from chaosops.evaluation.evaluate import coverage
 from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
 from chaosops.evaluation.own_policies import own_policies
-from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
+from chaosops.evaluation.replaying import replay_lines, replay_record
 from chaosops.evaluation.results import DERIVED, JOURNAL_NAME, RESULTS_NAME, Results, first_link
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
@@ -200,7 +200,7 @@ def _replay_all(
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
     whole = True
     known = {name: manifest[name] for name in ("packs", "policies", "rewards") if name in manifest}
-    work = partial(_replay, file, known, report.ask_own)
+    work = partial(replay_lines, file, known, report.ask_own)
     replayed = in_order(report.pool, work, lines)
     for done, (line, (again, found)) in enumerate(zip(lines, replayed, strict=True), 1):
         if again is None:
@@ -211,24 +211,6 @@ def _replay_all(
         report.episodes = done
         progress(done, len(lines))
     return episodes if whole else None
-
-
-def _replay(
-    file: str, manifest: Mapping[str, Any], ask_own: bool, lines: Sequence[Line]
-) -> Iterator[tuple[played.Episode | None, list[Finding]]]:
-    """Each line as this world plays it, None if it cannot be played. Runs in workers too."""
-    hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
-    own, _ = own_policies(manifest["policies"], ask=ask_own)
-    scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
-    rubric = recorded_rubric(manifest)
-    for line in lines:
-        name = Episode.of(line)
-        try:
-            asked = scripts[name.policy]
-            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            yield replay_line(file, line, pack_hash, asked, rubric)
-        except (BadInput, KeyError, TypeError) as error:
-            yield None, [Finding(file, f"cannot be played: {error}", name)]
 
 
 def _worlds(hashes: Mapping[str, str], scenarios: Sequence[Any]) -> list[str]:

@@ -69,8 +69,7 @@ def execute(
         return
     path = find_recipe(recipe)
     loaded = load_recipe(path, overrides, note=note)
-    engine = _engine(loaded, workers, ray)
-    turns = _turn_folder(loaded, turns, needed=only_turns)
+    engine, turns = _engine(loaded, workers, ray), _turn_folder(loaded, turns, needed=only_turns)
     if turns and only_turns:
         _make_turns(loaded, turns, engine)
         return
