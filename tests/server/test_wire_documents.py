@@ -185,9 +185,7 @@ def test_messages_of_the_evaluation_mode_are_described(
 
 def http_validator(name: str) -> Draft202012Validator:
     components = committed("openapi.json")["components"]
-    return Draft202012Validator(
-        {"$ref": f"#/components/schemas/{name}", "components": components}
-    )
+    return Draft202012Validator({"$ref": f"#/components/schemas/{name}", "components": components})
 
 
 # Each is well-formed JSON. Some of them fit a field.
@@ -204,9 +202,7 @@ def broken(message: dict[str, Any], check: Draft202012Validator) -> list[dict[st
     if isinstance(data, dict):
         names = {*data, *field_names(check)}
         made += [{**message, "data": {**data, n: value}} for n in names for value in VALUES]
-        made += [
-            {**message, "data": {k: v for k, v in data.items() if k != name}} for name in data
-        ]
+        made += [{**message, "data": {k: v for k, v in data.items() if k != name}} for name in data]
         made.append({**message, "data": {**data, "unknown": 1}})
     return [each for each in made if not check.is_valid(each)]
 
@@ -220,7 +216,7 @@ def field_names(check: Draft202012Validator) -> set[str]:
     return {name for shape in shapes for name in shape["properties"]}
 
 
-MESSAGES = {
+MESSAGES: dict[str, list[dict[str, Any]]] = {
     "ws": [
         {"type": "reset", "data": {"seed": 3, "tier": "hard"}},
         {"type": "step", "data": {"action": "noop"}},

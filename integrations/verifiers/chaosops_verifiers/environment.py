@@ -12,7 +12,6 @@ from contextlib import AsyncExitStack
 from typing import Any, Literal
 
 import verifiers.v1 as vf
-from chaosops_verifiers.taskset import ChaosOpsTask
 from verifiers.v1.utils.loaders import resolve_env_config
 
 from chaosops import Env, Seat
@@ -23,6 +22,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.policies.llm.formats import Format, load_format
 from chaosops.roles.view import RoleView
 from chaosops.rollout import load_team
+from chaosops_verifiers.taskset import ChaosOpsTask
 
 ID = "chaosops-verifiers"
 RoleName = Literal["sre", "oversight", "dev", "manager"]

@@ -7,10 +7,9 @@ checking it would take longer than the step. The tests check it against these mo
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
-from pydantic.json_schema import JsonSchemaValue
 
 from chaosops.server.options import Part, ResetOptions
 from chaosops.wire.openenv import (
@@ -23,6 +22,9 @@ from chaosops.wire.openenv import (
     Rules,
     View,
 )
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
 
 ErrorCode = Literal[
     "INVALID_JSON", "MESSAGE_TOO_LARGE", "UNKNOWN_TYPE", "VALIDATION_ERROR", "EXECUTION_ERROR",

@@ -163,9 +163,7 @@ def _find_seat(lobby: Lobby, content: dict[str, Any]) -> tuple[Table, Role]:
     try:
         token = SitMessage.model_validate(content).data.token
     except ValidationError:
-        raise BadInput(
-            'first say who you are: {"type": "sit", "data": {"token": "…"}}'
-        ) from None
+        raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}') from None
     place = lobby.seats.get(token)
     if place is None:
         raise Refusal(

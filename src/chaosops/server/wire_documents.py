@@ -9,9 +9,8 @@ import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fastapi import FastAPI
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
@@ -19,6 +18,9 @@ from chaosops.core.files import open_folder, write_text
 from chaosops.server import messages, seats
 from chaosops.version import VERSION
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 Model = type[BaseModel]
