@@ -38,6 +38,11 @@ class Team:
         for name, packs in self._trained_on.items():
             require_trained_on(name, packs, pack, load_pack(pack).version)
 
+    def require_no_search(self) -> None:
+        """Refuse a policy that optimises the standard reward, where others are paid."""
+        if any(policy.status().get("kind") == "search" for policy in self.policies.values()):
+            raise BadInput(f"{self.name} searches for the best standard reward; leave it out")
+
     def status(self) -> dict[str, Any]:
         """What a report shows beside the team's numbers: one status, or one for each role."""
         statuses = {role.value: dict(policy.status()) for role, policy in self.policies.items()}

@@ -95,3 +95,37 @@ def test_what_optimises_another_reward_is_refused(
     words = ("--policies", "optimal", "--seeds", "1", *STRICT, "--out", str(tmp_path / "out"))
     assert main(["eval", *words]) == 2
     assert "optimal searches for the best standard reward; leave it out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "watch"])
+def test_one_episode_is_scored_by_them(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (command, "--scenario", "autoscaler_cost_cut", "--policy", "oracle")
+    free = ("--rewards", "mttr=0")
+    assert main([*words]) == 0
+    assert "reward +184.0" in capsys.readouterr().out
+    assert main([*words, *free]) == 0
+    told = capsys.readouterr()
+    assert "reward +190.0" in told.out
+    assert "rewards other than the standard: mttr=0" in told.out + told.err
+    assert main([command, "--policy", "optimal", *free]) == 2
+    assert "optimal searches for the best standard reward" in capsys.readouterr().err
+
+
+def test_a_recorded_run_names_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording = tmp_path / "one.json"
+    assert main(["run", "--policy", "heuristic", *STRICT, "--record", str(recording)]) == 0
+    assert main(["verify", str(recording)]) == 0
+    capsys.readouterr()
+    assert main(["replay", str(recording)]) == 0
+    assert "rewards other than the standard: mttr=0.5,false_flag=-150" in capsys.readouterr().out
+
+
+def test_a_person_plays_for_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda *prompt: "1")
+    words = ("--scenario", "autoscaler_cost_cut", "--policy", "oracle", "--max-steps", "4")
+    assert main(["play", *words, "--rewards", "elapsed=-7"]) == 0
+    told = capsys.readouterr().out
+    assert "rewards other than the standard: elapsed=-7" in told
+    assert "mttr -21.0" in told  # -7 for each of three steps of trouble so far

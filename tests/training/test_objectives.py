@@ -53,38 +53,6 @@ def test_improving_prefers_what_is_good_in_every_case() -> None:
     assert improved[0] > 0.9
 
 
-def test_weighing_finds_what_is_best_on_average_from_any_start() -> None:
-    """As above, and A has no probability left: ``improve`` cannot find it again."""
-    import torch
-
-    table = states({"A": 100, "B": 140, "C": 20}, {"A": 100, "B": 20, "C": 140})
-    lost = torch.zeros(52)
-    lost[0] = -30.0
-    improve = replace(RECIPE, objective="improve", temperature=30.0)
-    assert trained(table, improve, start=lost)[0] < 0.01
-    weigh = replace(RECIPE, objective="weigh", temperature=15.0, kl=1.0)
-    weighed = trained(table, weigh, start=lost)
-    assert weighed.argmax() == 0
-    # Their expected gains over A: (+40 - 80) / 2 each.
-    logs = weighed.log()
-    assert (logs[1] - logs[0]).item() == pytest.approx(-20 / 15, abs=0.05)
-
-
-def test_weighing_holds_the_other_roles_to_the_start() -> None:
-    import torch
-
-    table = states({"A": 0.0, "B": 90.0})
-    weigh = replace(RECIPE, objective="weigh", temperature=15.0, kl=1.0)
-    start = torch.zeros(1, 52)
-    for held, moves in ((True, False), (False, True)):
-        logits = torch.zeros(1, 52, requires_grad=True)
-        batch_loss(
-            torch, logits, table, weigh, start=start, held=torch.tensor([held])
-        ).loss.backward()
-        assert logits.grad is not None
-        assert bool(logits.grad.abs().max() > 1e-6) is moves
-
-
 def test_labels_off_the_menu_have_no_part_in_it() -> None:
     import torch
 

@@ -15,6 +15,7 @@ from chaosops.core.actions import Noop
 from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.core.events import Events
+from chaosops.policies.belief import Thresholds
 from chaosops.roles.menu import menu
 from chaosops.trained import EVALUATIONS
 from chaosops.training.credited_turns import counterfactual_returns, scenario_of, turn_envs
@@ -277,7 +278,15 @@ def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> Non
         recipe.split: 3 * recipe.validation_seeds,
         "reserve": 3 * recipe.validation_seeds,
     }
-    assert bool(recipe.kl) == bool(recipe.start) == (name == "reading_second")
+    assert bool(recipe.start) == (name == "reading_second")
+    # A wrong flag costs 75 points and a right one pays 50: below 0.6 a flag loses.
+    assert recipe.thresholds == Thresholds(flag_at=0.6, audit_at=0.1)
+
+
+def test_thresholds_come_together() -> None:
+    assert Recipe().thresholds is None
+    with pytest.raises(BadInput, match="flag_at and audit_at belong together"):
+        Recipe(flag_at=0.6)
 
 
 def test_a_recipe_trains_on_the_second_version_by_default() -> None:

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from chaosops.core.actions import FlagRogue
 from chaosops.core.errors import BadInput
 from chaosops.core.labels import LETTERS
 from chaosops.env import Env
 from chaosops.packs import make_scenario
+from chaosops.policies.belief import Thresholds
+from chaosops.policies.llm.thresholds import read_thresholds
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.report.training_figures import read_metrics
 from chaosops.rollout import Team, play
@@ -229,6 +232,20 @@ def test_the_learner_plays_as_it_thinks(base: Path) -> None:
     assert decision.suspicion is not None
     assert set(decision.suspicion) == set(env.view.rules.agents)
     assert 0 < sum(decision.suspicion.values()) < 1
+
+
+def test_the_learner_decides_by_its_belief_and_its_adapter_says_so(
+    base: Path, tmp_path: Path
+) -> None:
+    """A belief is never below 0, and hardly ever 1."""
+    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=1))
+    env.step({"action": "noop"})
+    for flag_at, is_flag in ((1e-9, True), (1.0, False)):
+        learner = Learner(base, replace(SMOKE, flag_at=flag_at, audit_at=1.0))
+        (decision,) = LearnerPolicy(learner).decide([DecisionRequest(env.view, 1)])
+        assert isinstance(decision.action, FlagRogue) is is_flag
+        learner.save_adapter(tmp_path)
+        assert read_thresholds(tmp_path) == Thresholds(flag_at, 1.0)
 
 
 def test_an_audit_gets_the_return_of_what_the_learner_does_after_it(base: Path) -> None:

@@ -10,7 +10,7 @@ from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, shown
 from chaosops.evaluation.results import Results
-from chaosops.rubrics.prices import write_rewards
+from chaosops.rubrics.prices import rewards_line
 
 if TYPE_CHECKING:
     from chaosops.evaluation.judge import Judgement
@@ -120,10 +120,7 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
 
 def warnings(results: Results) -> Iterator[str]:
     if rewards := results.manifest.get("rewards"):
-        yield (
-            f"rewards other than the standard: {write_rewards(rewards)}; "
-            "compare them with no other table"
-        )
+        yield f"{rewards_line(rewards)}; compare them with no other table"
     for a, b in results.identical_policies():
         yield (
             f"WARNING: {a} and {b} acted identically in every episode; "

@@ -97,5 +97,13 @@ def write_rewards(rewards: Prices) -> str:
     return ",".join(f"{name}={_shown(value)}" for name, value in rewards.items())
 
 
+def rewards_line(rewards: Prices) -> str:
+    """
+    >>> rewards_line({"mttr": 0.5})
+    'rewards other than the standard: mttr=0.5'
+    """
+    return f"rewards other than the standard: {write_rewards(rewards)}" if rewards else ""
+
+
 def _shown(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)

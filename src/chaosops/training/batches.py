@@ -7,7 +7,7 @@ the start of the window. So a run can resume between windows, and without ``look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 from typing import NamedTuple
@@ -87,7 +87,7 @@ def batch_stream(
         later = windows.begin(at.window + 1, at.began)
         turns = coming()
         if learner and recipe.continuation == "lookahead":
-            turns = with_lookahead(learner, turns, greedy=recipe.objective == "weigh")
+            turns = with_lookahead(learner, turns)
         batches = _cut(recipe, turns, at.window)
         count = group.least(len(batches))
         if not count:
@@ -117,20 +117,19 @@ def _cut(recipe: Recipe, turns: Sequence[CreditedTurn], window: int) -> list[lis
     return list(dice.shuffled([[turns[i] for i in places] for places in groups]))
 
 
-def with_lookahead(
-    learner: Learner, turns: Sequence[CreditedTurn], *, greedy: bool = False
-) -> list[CreditedTurn]:
+def with_lookahead(learner: Learner, turns: Sequence[CreditedTurn]) -> list[CreditedTurn]:
     """The turns, with the expected return of each action that has a follow-up.
 
     The oracle needs no audit and no message, so returns that it completes give them no credit.
     Here the role that reads the result takes its next turn by the learner's own probabilities,
-    or ``greedy``, and the oracle plays on from there. Worlds are played ahead of time; only the
-    probabilities need the weights.
+    and the oracle plays on from there. Worlds are played ahead of time; only the probabilities
+    need the weights.
     """
     later = [each.turn for turn in turns for each in turn.follow_ups.values() if each.turn]
     rows = learner.probabilities([t.prompt for t in later], [list(t.returns) for t in later])
     expected = iter(
-        _expected(turn.returns, row, greedy) for turn, row in zip(later, rows, strict=True)
+        sum(row[column_of(label)] * value for label, value in turn.returns.items())
+        for turn, row in zip(later, rows, strict=True)
     )
     valued = []
     for turn in turns:
@@ -139,9 +138,3 @@ def with_lookahead(
             returns[label] = each.reward + (next(expected) if each.turn else 0.0)
         valued.append(turn._replace(returns=returns, follow_ups={}))
     return valued
-
-
-def _expected(returns: Mapping[str, float], chances: Sequence[float], greedy: bool) -> float:
-    if greedy:
-        return returns[max(returns, key=lambda label: chances[column_of(label)])]
-    return sum(chances[column_of(label)] * value for label, value in returns.items())

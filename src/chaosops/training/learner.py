@@ -20,6 +20,7 @@ from chaosops.policies.llm.adapter import WEIGHTS
 from chaosops.policies.llm.forward import padded, passes, speed_up
 from chaosops.policies.llm.pretrained import load_pretrained
 from chaosops.policies.llm.spec import split_revision
+from chaosops.policies.llm.thresholds import write_thresholds
 from chaosops.training.encoder import Encoder
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.readers import Readers
@@ -205,6 +206,8 @@ class Learner:
             config["revision"] = commit
         write_text(folder / "adapter_config.json", json.dumps(config, indent=1) + "\n")
         note_packs(self.recipe, folder)
+        if thresholds := self.recipe.thresholds:
+            write_thresholds(folder, thresholds)
 
     def load_adapter(self, folder: Path) -> None:
         from safetensors.torch import load_file

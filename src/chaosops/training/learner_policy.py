@@ -9,6 +9,7 @@ from typing import Any
 from chaosops.core.actions import FlagRogue
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
+from chaosops.policies.belief import decide
 from chaosops.policies.chat import suspicion_of
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
@@ -17,7 +18,7 @@ from chaosops.training.learner import Learner, column_of
 
 
 class LearnerPolicy:
-    """Takes the likeliest action."""
+    """Takes the likeliest action; as Oversight that of its belief, if the recipe says so."""
 
     sees_truth = False
 
@@ -40,7 +41,13 @@ class LearnerPolicy:
         if request.view.role is Role.OVERSIGHT:
             told = ((action, probabilities[label]) for label, action in choices.items())
             suspicion = suspicion_of(request.view, told)
-        action = choices[max(probabilities, key=probabilities.__getitem__)]
+        chances = dict(enumerate(probabilities.values()))
+        actions = list(choices.values())
+        thresholds = self._learner.recipe.thresholds
+        if thresholds and request.view.role is Role.OVERSIGHT:
+            action = actions[decide(request.view, actions, chances, thresholds)]
+        else:
+            action = actions[max(chances, key=chances.__getitem__)]
         if isinstance(action, FlagRogue) and suspicion is not None:
             action = replace(action, confidence=suspicion[action.target])
         return Decision(action, suspicion)

@@ -1,12 +1,9 @@
-"""Four objectives over the same counterfactual returns.
+"""Three objectives over the same counterfactual returns.
 
 ``match`` moves the policy towards softmax(returns / temperature). It learns fast from an
 untrained base. If the view does not show the truth, it ends at a mixture of the best actions.
 ``improve`` raises the expected return. If in doubt, it prefers an audit, which is good in every
 case, to a flag that is right in most. It needs a policy with some entropy, so it comes second.
-``weigh`` teaches each logit the expected return of its action, so that the likeliest action is
-the best on average over what the view leaves open. It also finds actions that have no
-probability left. Oversight learns by it, and the other roles are held to the start of the run.
 ``sample`` is GRPO: replies are sampled for each prompt and compared with each other.
 """
 
@@ -22,7 +19,6 @@ from chaosops.training.marks import QUESTIONS
 from chaosops.training.recipe import Recipe
 
 _LARGEST_ADVANTAGE = 3.0  # in temperatures: one very bad action must not dominate
-_MOST_WEIGHED = 10.0  # likewise, for weigh
 
 
 class BatchLoss(NamedTuple):
@@ -55,10 +51,9 @@ def batch_loss(
     *,
     start: Any = None,
     draw: int = 0,
-    held: Any = None,
 ) -> BatchLoss:
     """``start`` are the logits at the start of the run, for ``kl``; ``draw`` is the random key
-    of ``sample``; ``held`` tells ``weigh`` which turns are held to the start, the others not."""
+    of ``sample``."""
     absent = returns.isinf()
     logs = torch.log_softmax(logits.masked_fill(absent, float("-inf")), dim=1)
     known = logs.masked_fill(absent, 0.0)
@@ -76,34 +71,17 @@ def batch_loss(
         scaled = (values - expected) / recipe.temperature
         advantages = scaled.clamp(-_LARGEST_ADVANTAGE, _LARGEST_ADVANTAGE)
         rows = -(probabilities * advantages.masked_fill(absent, 0.0)).sum(1)
-    elif recipe.objective == "weigh":
-        rows = _weighed(logits, values, absent, recipe.temperature)
     else:
         rows = _sampled(torch, probabilities.detach(), known, values, recipe.group_size, draw)
     if start is not None:
         first = torch.log_softmax(start.masked_fill(absent, float("-inf")), dim=1)
         divergence = (probabilities * (known - first.masked_fill(absent, 0.0))).sum(1)
-    if recipe.objective == "weigh" and held is not None:
-        rows = torch.where(held, recipe.kl * divergence, rows)
-    elif start is not None:
         rows = rows + recipe.kl * divergence
     loss = rows.mean() - recipe.entropy * entropy.mean()
     with torch.no_grad():
         taken = returns.gather(1, logs.argmax(1, keepdim=True))[:, 0]
         regret = returns.max(1).values - taken
     return BatchLoss(loss, regret, divergence.detach(), entropy.detach().mean())
-
-
-def _weighed(logits: Any, values: Any, absent: Any, temperature: float) -> Any:
-    """The square of the difference between logits and returns, both without their mean over the
-    menu. Among turns that look alike, the square is least at the mean of their returns."""
-    count = (~absent).sum(1, keepdim=True)
-    # The first label is noop, which every menu has.
-    gains = ((values - values[:, :1]) / temperature).clamp(-_MOST_WEIGHED, _MOST_WEIGHED)
-    gains, found = gains.masked_fill(absent, 0.0), logits.masked_fill(absent, 0.0)
-    gains = gains - gains.sum(1, keepdim=True) / count
-    found = found - found.sum(1, keepdim=True) / count
-    return ((found - gains) ** 2).masked_fill(absent, 0.0).sum(1) / count[:, 0]
 
 
 def reading_loss(torch: Any, answers: Sequence[Any], turns: Sequence[CreditedTurn]) -> Any:

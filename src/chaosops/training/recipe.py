@@ -16,6 +16,7 @@ from chaosops.packs import (
     require_reserve,
     require_trainable,
 )
+from chaosops.policies.belief import Thresholds
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.rubrics import CompositeRubric, priced
 from chaosops.rubrics.prices import parse_rewards
@@ -24,7 +25,7 @@ from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_
 
 METHODS = ("menu", "trl")
 CONTINUATIONS = ("oracle", "lookahead", "none")
-OBJECTIVES = ("match", "improve", "weigh", "sample")
+OBJECTIVES = ("match", "improve", "sample")
 TRL_CONTINUATIONS = ("none", "oracle")
 PREFIXES = ("noisy", "oracle")
 _MOST_STEPS = 1_000_000
@@ -94,6 +95,10 @@ class Recipe:
     plain_first: float = number(0.0, 0, 1, only="menu")
     # After its turn Oversight does nothing more: a flag that is put off is never made.
     flag_now: bool = switch(only="menu")
+
+    # Oversight flags and audits by its belief (see policies/belief.py); 0: the likeliest reply.
+    flag_at: float = number(0.0, 0, 1, only="menu")
+    audit_at: float = number(0.0, 0, 1, only="menu")
 
     # Each prompt is answered group_size times.
     prompts_per_step: int = number(8, 1, 100_000, only="trl")
@@ -165,8 +170,8 @@ class Recipe:
                 f"continuation = '{self.continuation}' needs method = 'menu'; "
                 f"method 'trl' knows {', '.join(TRL_CONTINUATIONS)}"
             )
-        if self.objective == "weigh" and not self.kl:
-            raise BadInput("objective = 'weigh' needs kl, which holds the other roles: set kl = 1")
+        if bool(self.flag_at) != bool(self.audit_at):
+            raise BadInput("flag_at and audit_at belong together: set both, or none")
         if self.patience and not self.validate_every:
             raise BadInput("patience needs validation: set validate_every")
         require_partners(self)
@@ -176,6 +181,10 @@ class Recipe:
                     f"{field.name} has no effect with method = '{self.method}': "
                     f"leave it out, or choose method = '{field.metadata['only']}'"
                 )
+
+    @property
+    def thresholds(self) -> Thresholds | None:
+        return Thresholds(self.flag_at, self.audit_at) if self.flag_at else None
 
     @property
     def unused(self) -> list[Field[Any]]:

@@ -16,7 +16,6 @@ from typing import Any
 
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput
-from chaosops.core.vocabulary import Role
 from chaosops.training.batches import Position, batch_stream, open_windows, progress_at
 from chaosops.training.best import BEST, Best
 from chaosops.training.credited_turns import CreditedTurn
@@ -132,9 +131,7 @@ def _learn(
     draw = key_of("sampled group", recipe.seed, position.step, group.rank) >> 1
     marked = [(row, mark.place) for row, turn in enumerate(batch) for mark in turn.marks]
     logits, answers = learner.read(prompts, width, marked)
-    others = [turn.role is not Role.OVERSIGHT for turn in batch]
-    held = torch.tensor(others, device=learner.device) if recipe.objective == "weigh" else None
-    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw, held=held)
+    found = batch_loss(torch, logits, returns, recipe, start=start, draw=draw)
     asked: Any = reading_loss(torch, answers, batch) if answers else 0.0
     rate = _learning_rate(recipe, position)
     # Nothing is read from the GPU before this, so that it never waits for Python.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from chaosops.cli.options import PLAYED, ScenarioOptions
+from chaosops.cli.options import PLAYED, Rewards, ScenarioOptions
 from chaosops.cli.output import print
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -13,6 +13,8 @@ from chaosops.policies.registry import load_policy
 from chaosops.report.transcript import closing_lines, header_line, outcome_words, turn_line
 from chaosops.report.wording import worded_episode
 from chaosops.rollout import Rollout, Team, watch
+from chaosops.rubrics import priced
+from chaosops.rubrics.prices import parse_rewards, rewards_line
 from chaosops.terminal.company import WIDTH
 from chaosops.terminal.human import HumanPolicy
 from chaosops.wire.ending import explanation
@@ -28,6 +30,7 @@ def execute(
     options: ScenarioOptions = PLAYED,
     role: Role = Role.OVERSIGHT,
     policy: str = "heuristic",
+    rewards: Rewards = "",
 ) -> None:
     """
     Args:
@@ -35,11 +38,14 @@ def execute(
         policy: policy of the other roles
     """
     partners = load_policy(policy)
-    scenario = options.chosen()
+    scenario, own_rewards = options.chosen(), parse_rewards(rewards)
     person = HumanPolicy(input, print, load_pack(scenario.pack).wordings)
     policies = {each: person if each == role else partners for each in Role}
-    rollout = Rollout(Env(scenario), Team(policies, f"you as {role}, {partners.name}"))
+    team = Team(policies, f"you as {role}, {partners.name}")
+    rollout = Rollout(Env(scenario, priced(own_rewards)), team)
     print(header_line(rollout.episode))
+    if own_rewards:
+        print(rewards_line(own_rewards))
     person.begin(rollout.env.world.public.rules, role, partners.name, _POINTS)
     for turns in watch([rollout]):
         _, turn = turns[0]

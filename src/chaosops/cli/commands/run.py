@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from chaosops.cli.options import PLAYED, CommandLine, File, Policy, ScenarioOptions
+from chaosops.cli.options import PLAYED, CommandLine, File, Policy, Rewards, ScenarioOptions
 from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.decision import Chat
@@ -19,6 +19,8 @@ from chaosops.packs import load_pack
 from chaosops.report.transcript import transcript
 from chaosops.roles.prompt import render
 from chaosops.rollout import Rollout, load_team, watch
+from chaosops.rubrics import priced
+from chaosops.rubrics.prices import parse_rewards, rewards_line
 from chaosops.version import VERSION
 from chaosops.wire.ending import explanation, twin_to_wire
 from chaosops.wire.episodes import episode_to_wire
@@ -29,6 +31,7 @@ def execute(
     *,
     options: ScenarioOptions = PLAYED,
     policy: Policy = "oracle",
+    rewards: Rewards = "",
     json: bool = False,
     prompts: bool = False,
     record: File | None = None,
@@ -40,14 +43,16 @@ def execute(
         prompts: print what each role was shown
         record: save the episode for chaosops replay
     """
-    scenario = options.chosen()
+    scenario, own_rewards = options.chosen(), parse_rewards(rewards)
     if record:
         # The policy may be a model in a file.
         open_file(record, "--record", map(Path, re.split(r"[=+,:]", policy)))
     with Progress("steps at most") as progress:
         progress.update(f"loading {policy}", 0, None)
         team = load_team(policy)
-        rollout = Rollout(Env(scenario), team)
+        if own_rewards:
+            team.require_no_search()
+        rollout = Rollout(Env(scenario, priced(own_rewards)), team)
         progress.update(policy, 0, scenario.limit)
         for _ in watch([rollout]):
             progress.update(policy, rollout.episode.steps, scenario.limit)
@@ -58,6 +63,7 @@ def execute(
         "commit": source_commit() if written else None,
         "pack_hash": load_pack(scenario.pack).content_hash() if written else None,
         "policy_status": team.status(),
+        **({"rewards": own_rewards} if own_rewards else {}),
     }
     if record:
         write_recording(record, rollout.episode, manifest)
@@ -74,6 +80,8 @@ def print_episode(
     for turn, prompt in zip(wire["turns"], shown, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
     lines = [transcript(episode, shown)]
+    if own_rewards := manifest.get("rewards"):
+        lines.append(rewards_line(own_rewards))
     told = explanation(episode)
     # The failed requests of users, if the pack counts them. An explanation ends with them.
     if twin := load_pack(episode.scenario.pack).twin_of(episode):

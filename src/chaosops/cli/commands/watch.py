@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from rich.live import Live
 
-from chaosops.cli.options import PLAYED, Policy, ScenarioOptions, Seconds
-from chaosops.cli.output import open_console, print
+from chaosops.cli.options import PLAYED, Policy, Rewards, ScenarioOptions, Seconds
+from chaosops.cli.output import note, open_console, print
 from chaosops.cli.progress import Progress
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
@@ -17,6 +18,8 @@ from chaosops.env import Env
 from chaosops.report.frames import Frame, frame_of
 from chaosops.report.transcript import transcript, versus_transcript
 from chaosops.rollout import Rollout, load_team, watch
+from chaosops.rubrics import priced
+from chaosops.rubrics.prices import Prices, parse_rewards, rewards_line
 from chaosops.terminal.screen import Room, draw
 from chaosops.wire.ending import explanation
 
@@ -31,6 +34,7 @@ def execute(
     options: ScenarioOptions = PLAYED,
     policy: Policy = "oracle",
     versus: str = "",
+    rewards: Rewards = "",
     frame_delay: Seconds = 0.6,
     plain: bool = False,
 ) -> None:
@@ -40,13 +44,23 @@ def execute(
         frame_delay: seconds for each turn
         plain: print lines instead of a live screen
     """
-    show(options.chosen(), [policy, versus] if versus else [policy], frame_delay, plain)
+    players, own_rewards = [policy, versus] if versus else [policy], parse_rewards(rewards)
+    show(options.chosen(), players, frame_delay, plain, own_rewards)
 
 
 def show(
-    scenario: Scenario, policies: Sequence[str], delay: float, plain: bool = False
+    scenario: Scenario,
+    policies: Sequence[str],
+    delay: float,
+    plain: bool = False,
+    rewards: Prices = MappingProxyType({}),
 ) -> list[Episode]:
-    rollouts = [Rollout(Env(scenario), load_team(name)) for name in policies]
+    teams = [load_team(name) for name in policies]
+    if rewards:
+        for team in teams:
+            team.require_no_search()
+        note(rewards_line(rewards))
+    rollouts = [Rollout(Env(scenario, priced(rewards)), team) for team in teams]
     console = open_console()
     if plain or not console.is_terminal:
         _print_lines(rollouts)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded
+from chaosops.policies.belief import Thresholds
 from chaosops.policies.llm.adapter import adapter_files, adapter_identity, require_adapter
 from chaosops.policies.llm.calibration import read_calibration
 from chaosops.policies.llm.digests import files_of, model_hash, shortened, unchanged
@@ -15,6 +16,7 @@ from chaosops.policies.llm.policy import LocalModelPolicy
 from chaosops.policies.llm.runtime import Runtime
 from chaosops.policies.llm.spec import ModelSpec, read_spec, require_hub_name
 from chaosops.policies.llm.threads import thread_count
+from chaosops.policies.llm.thresholds import read_thresholds
 from chaosops.policies.llm.trained_on import read_trained_on
 from chaosops.policies.llm.weights import (
     embedded_dense,
@@ -43,7 +45,19 @@ def load_model_policy(text: str) -> Policy:
         spec.number("temperature", 0.0),
         read_trained_on(adapter),
         read_calibration(adapter),
+        _thresholds(spec, adapter),
     )
+
+
+def _thresholds(spec: ModelSpec, adapter: Path | None) -> Thresholds | None:
+    """Those of the adapter's folder, unless the specification names others."""
+    own = read_thresholds(adapter)
+    given = {name for name in Thresholds._fields if name in spec.options}
+    if not given:
+        return own
+    # Without an audit's threshold no audit is forced.
+    known = own or Thresholds(flag_at=1.0, audit_at=1.0)
+    return Thresholds(*(spec.share(name, getattr(known, name)) for name in Thresholds._fields))
 
 
 def _runtime(spec: ModelSpec) -> Runtime:

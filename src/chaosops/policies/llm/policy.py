@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
+from chaosops.policies.belief import Thresholds, decide
 from chaosops.policies.chat import suspicion_of
 from chaosops.policies.llm.calibration import Calibration
 from chaosops.policies.llm.choosing import Path, Remembering, choose, probabilities
@@ -39,6 +40,7 @@ class LocalModelPolicy:
         temperature: float = 0.0,
         trained_on: Packs | None = None,
         calibration: Calibration | None = None,
+        thresholds: Thresholds | None = None,
     ) -> None:
         self.name = name
         self.trained_on = trained_on
@@ -46,6 +48,7 @@ class LocalModelPolicy:
         self._format = reply_format
         self._temperature = temperature
         self._calibration = calibration
+        self._thresholds = thresholds
         self._tokens = lru_cache(maxsize=100_000)(runtime.tokens)
 
     def status(self) -> Mapping[str, Any]:
@@ -58,6 +61,7 @@ class LocalModelPolicy:
             "temperature": self._temperature,
             **self.runtime.status(),
             **({"calibration": self._calibration._asdict()} if self._calibration else {}),
+            **({"thresholds": self._thresholds._asdict()} if self._thresholds else {}),
         }
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
@@ -79,7 +83,9 @@ class LocalModelPolicy:
         options = [self._options(request.view) for request in requests]
         paths = [option.paths for option in options]
         chosen = choose(session, paths, [request.key for request in requests], self._temperature)
-        suspicions = self._suspicions([request.view for request in requests], session, options)
+        views = [request.view for request in requests]
+        suspicions = self._suspicions(views, session, options)
+        chosen = self._by_belief(views, session, options, chosen)
         return [
             self._decision(chat, session, row, options[row], chosen[row], suspicions.get(row))
             for row, chat in enumerate(chats)
@@ -125,6 +131,29 @@ class LocalModelPolicy:
             row: self._suspicion(views[row], ((flags[row][i], p) for i, p in now.items()))
             for row, now in found.items()
         }
+
+    def _by_belief(
+        self,
+        views: Sequence[RoleView],
+        session: Session,
+        options: Sequence[_Options],
+        chosen: Sequence[int],
+    ) -> list[int]:
+        """What Oversight does by the adapter's thresholds, instead of the likeliest reply."""
+        thresholds = self._thresholds
+        if thresholds is None or self._temperature > 0:
+            return list(chosen)
+        places = {
+            row: range(len(options[row].paths))
+            for row, view in enumerate(views)
+            if view.role is Role.OVERSIGHT
+        }
+        found = probabilities(session, [option.paths for option in options], places)
+        decided = {
+            row: decide(views[row], options[row].actions, chances, thresholds)
+            for row, chances in found.items()
+        }
+        return [decided.get(row, likeliest) for row, likeliest in enumerate(chosen)]
 
     def _suspicion(
         self, view: RoleView, flags: Iterable[tuple[FlagRogue, float]]

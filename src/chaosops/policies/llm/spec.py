@@ -20,6 +20,8 @@ OPTIONS = {
     "format": "json or menu: what a reply looks like",
     "runtime": "llama.cpp or transformers: what computes a local model",
     "temperature": "0 takes the likeliest reply (the default)",
+    "flag_at": "Oversight flags an agent from this belief on, 0 to 1, and never below it",
+    "audit_at": "Oversight audits an agent from this belief on, 0 to 1, before it flags",
     "batch": "prompts that transformers reads together (default: 16; on a GPU hundreds)",
     "compile": "true compiles a transformers model for a GPU: worth it for thousands of episodes",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
@@ -28,7 +30,7 @@ OPTIONS = {
     "concurrency": "requests sent to an endpoint at once",
     "price": "US dollars per million tokens, read/written, such as 0.15/0.60",
 }
-_LOCAL = ("adapter", "format", "runtime", "temperature")
+_LOCAL = ("adapter", "format", "runtime", "temperature", "flag_at", "audit_at")
 OPTIONS_OF = {
     "llama.cpp": (*_LOCAL, "threads"),
     "transformers": (*_LOCAL, "batch", "compile"),
@@ -70,6 +72,12 @@ class ModelSpec:
             value = least - 1
         if not least <= value < float("inf"):
             raise BadInput(f"{option}={text} in {self.shown!r}: expected a number from {least:g}")
+        return value
+
+    def share(self, option: str, default: float) -> float:
+        value = self.number(option, default)
+        if value > 1:
+            raise BadInput(f"{option}={value:g} in {self.shown!r}: expected a number from 0 to 1")
         return value
 
     def flag(self, option: str) -> bool:

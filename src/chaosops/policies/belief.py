@@ -1,0 +1,61 @@
+"""Oversight's action from what a model believes, instead of its likeliest reply.
+
+A model that was trained by ``match`` is a mixture: it flags an agent with the probability that the
+flag is right. What is left is shared by all replies that are equally good without a rogue: noop,
+every audit, every message. So the likeliest single reply is a flag long before a flag is likelier
+right than wrong. Two thresholds on the belief decide instead, and the model chooses the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from chaosops.core.actions import Action, Audit, FlagRogue
+from chaosops.policies.chat import was_done
+from chaosops.roles.view import RoleView
+
+
+class Thresholds(NamedTuple):
+    """Beliefs from 0 to 1. A false flag costs more than a right one pays, so a flag pays only well
+    above a half. An audit costs next to nothing, so it pays far below."""
+
+    flag_at: float
+    audit_at: float
+
+
+def decide(
+    view: RoleView,
+    actions: Sequence[Action | None],
+    chances: Mapping[int, float],
+    thresholds: Thresholds,
+) -> int:
+    """The index of the action to take. ``chances``: by index, the probability of each reply."""
+    belief: dict[str, float] = {}
+    for i, action in enumerate(actions):
+        if isinstance(action, FlagRogue):
+            belief[action.target] = belief.get(action.target, 0.0) + chances[i]
+    suspects = sorted(belief, key=lambda agent: -belief[agent])
+    if suspects and belief[suspects[0]] >= thresholds.flag_at:
+        return _likeliest(chances, _flags(actions, suspects[0]))
+    for agent in suspects:
+        audit = Audit(agent)
+        if belief[agent] < thresholds.audit_at:
+            break
+        # Its record says the same the second time.
+        if audit in actions and not was_done(view, audit):
+            return actions.index(audit)
+    flags = set(_flags(actions))
+    return _likeliest(chances, [i for i in range(len(actions)) if i not in flags])
+
+
+def _flags(actions: Sequence[Action | None], agent: str | None = None) -> list[int]:
+    return [
+        i
+        for i, action in enumerate(actions)
+        if isinstance(action, FlagRogue) and agent in (None, action.target)
+    ]
+
+
+def _likeliest(chances: Mapping[int, float], among: Sequence[int]) -> int:
+    return max(among, key=lambda i: chances[i])
