@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from tests.policies.llm.faulty_server import (
     completion,
     faulty_server,
     legal_reply,
+    status,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -40,11 +43,16 @@ def reply_to(body: Body) -> str:
     view = [{"role": m["role"], "content": m["content"]} for m in body["messages"][:2]]
     if int(hashlib.sha256(json.dumps(view).encode()).hexdigest(), 16) % 5 == 0:
         return "I would wait and see."
-    return legal_reply({**body, "messages": view})
+    with suppress(KeyError):  # the form needs a service, and this prompt lists none
+        return legal_reply({**body, "messages": view})
+    failing = re.search(r"deepest first: ([\w-]+)", view[1]["content"])
+    return json.dumps({"action": "restart", "target": failing[1] if failing else "db"})
 
 
 def answer(handler: Handler, body: Body) -> None:
-    handler.send(200, completion(reply_to(body), id="1", object="chat.completion", created=0))
+    usage = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+    more = {"id": "1", "object": "chat.completion", "created": 0, "usage": usage}
+    handler.send(200, completion(reply_to(body), **more))
 
 
 @pytest.fixture
@@ -116,7 +124,7 @@ def test_four_agents_earn_what_eval_counts(endpoint: FaultyServer, tmp_path: Pat
     for episode, line in zip(played, counted, strict=True):
         earned = rewards(episode)
         assert set(earned) == ROLES
-        assert {of["team"] for of in earned.values()} == {pytest.approx(line["reward"])}
+        assert {of["team"] for of in earned.values()} == {line["reward"]}
         assert sum(of["own"] for of in earned.values()) == pytest.approx(line["reward"])
         assert len({of["own"] for of in earned.values()}) > 1
         trained = {t["agent"]["name"] for t in episode["traces"] if t["agent"]["trainable"]}
@@ -152,6 +160,14 @@ def test_an_agent_at_its_limit_waits(endpoint: FaultyServer, tmp_path: Path) -> 
     seat.act(reply_to(body))
     seat.finish()
     assert rewards(episode)["oversight"]["team"] == pytest.approx(seat.episode.reward)
+
+
+def test_a_failing_endpoint_earns_nothing(endpoint: FaultyServer, tmp_path: Path) -> None:
+    endpoint.always = status(500)
+    (episode,) = vf_eval(endpoint, tmp_path / "vf", "-n", "1")
+    assert not episode["ok"]
+    assert "sre got no reply" in episode["errors"][0]["message"]
+    assert set(map(json.dumps, rewards(episode).values())) == {"{}"}
 
 
 MISTAKES = """
