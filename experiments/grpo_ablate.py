@@ -75,6 +75,8 @@ OTHERS: dict[str, dict[str, Any]] = {
     "all, one best reply": {"virtual_best": 1},
     "all, idle reward -10": {"idle_reward": -10.0},
     "all, floor 0.3": {"floor": 0.3, "floor_steps": 80},
+    "all, twice the rate": {"learning_rate": 8e-4},
+    "all, eight best replies": {"virtual_best": 8},
 }
 
 

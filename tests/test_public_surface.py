@@ -15,13 +15,16 @@ def test_the_public_names_are_these() -> None:
         "Scenario",
         "Seat",
         "Team",
+        "evaluate",
         "load_pack",
         "load_policy",
         "make_scenario",
         "play",
         "play_many",
         "priced",
+        "scenarios",
         "standard",
+        "stored_results",
     ]
     assert all(hasattr(chaosops, name) for name in chaosops.__all__)
 

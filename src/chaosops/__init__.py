@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from chaosops.core.errors import ChaosOpsError as ChaosOpsError
     from chaosops.core.scenario import Scenario as Scenario
     from chaosops.env import Env as Env
+    from chaosops.evaluation.evaluate import evaluate as evaluate
+    from chaosops.evaluation.matrix import scenarios as scenarios
+    from chaosops.evaluation.verify import stored_results as stored_results
     from chaosops.packs import load_pack as load_pack
     from chaosops.packs import make_scenario as make_scenario
     from chaosops.policies.registry import load_policy as load_policy
@@ -30,13 +33,16 @@ _HOMES = {
     "Scenario": "core.scenario",
     "Seat": "seat",
     "Team": "rollout",
+    "evaluate": "evaluation.evaluate",
     "load_pack": "packs",
     "load_policy": "policies.registry",
     "make_scenario": "packs",
     "play": "rollout",
     "play_many": "rollout",
     "priced": "rubrics",
+    "scenarios": "evaluation.matrix",
     "standard": "rubrics",
+    "stored_results": "evaluation.verify",
 }
 __all__ = list(_HOMES)
 

@@ -159,17 +159,19 @@ def _require_probabilities(policy: Policy, suspicion: Mapping[str, float]) -> No
 
 def play_many(
     scenarios: Iterable[Scenario],
-    team: Team,
+    team: Team | str,
     *,
     rubric: CompositeRubric | None = None,
     side_by_side: int = 64,
     tell: Callable[[int], None] = lambda turns: None,
 ) -> Iterator[Episode]:
-    """Play all scenarios, ``side_by_side`` at a time, and yield episodes in order.
+    """Play all scenarios, ``side_by_side`` at a time, and yield episodes in order. A team may be
+    written as in ``chaosops run --policy``: ``heuristic``, or ``oversight=random,others=oracle``.
 
     An episode does not depend on the order or number of scenarios. ``tell`` is called with the
     number of turns just played, because the first episode may take minutes.
     """
+    team = load_team(team) if isinstance(team, str) else team
     rubric = rubric or standard()
     source = iter(scenarios)
     queue: list[Rollout] = []  # in order; a finished one waits for those before it
@@ -187,8 +189,13 @@ def play_many(
             yield queue.pop(0).episode
 
 
-def play(scenario: Scenario, team: Team, *, rubric: CompositeRubric | None = None) -> Episode:
-    """Play one episode to its end."""
+def play(scenario: Scenario, team: Team | str, *, rubric: CompositeRubric | None = None) -> Episode:
+    """Play one episode to its end.
+
+    >>> from chaosops import make_scenario, play
+    >>> play(make_scenario("db_deadlock"), "oracle").resolved
+    True
+    """
     return next(play_many([scenario], team, rubric=rubric))
 
 

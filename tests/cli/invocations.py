@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chaosops.cli.app import build_app
 from chaosops.cli.commands import COMMANDS
+from chaosops.evaluation.transcripts import evidence_and_label, write_transcripts
 from chaosops.packs import load_pack, make_scenario
 from chaosops.rollout import load_team, play
 from chaosops.wire.recordings import FORMAT, write_recording
@@ -42,7 +43,7 @@ ODD += [
 URLS = ["http://127.0.0.1:9", "http://[", "127.0.0.1", "http://127.0.0.1:99999", "ftp://x", ""]
 # Everything that reads a path. Other path options write: they get places that are safe to write.
 READING = {"file", "recipe", "recipes", "run", "results", "log", "folder", "place", "secret"}
-READING |= {"adapter", "folders", "runs"}
+READING |= {"adapter", "folders", "runs", "transcripts"}
 PLAUSIBLE: Mapping[str, list[str]] = {
     "pack": ["classic", "arena"],
     "tier": ["easy", "medium", "hard"],
@@ -50,6 +51,11 @@ PLAUSIBLE: Mapping[str, list[str]] = {
     "scenario": ["cascade", "dns_outage"],
     "role": ["sre", "oversight"],
     "policy": ["random", "heuristic", "oracle", "openai:m@http://127.0.0.1:9/v1+patience=0"],
+    "scorer": ["heuristic", "math:sqrt", "math:tau", "no.module:x", "a.py:x", "scores.jsonl"],
+    "against": ["random", "heuristic,keyword", "oracle"],
+    "budget": ["0.05", "0.5"],
+    "a": ["random", "heuristic", "auditor", "x#random"],
+    "b": ["random", "heuristic", "#"],
     "versus": ["random", "keyword"],
     "policies": ["random", "heuristic,oracle", "random,random"],
     "team": ["oversight=random,others=oracle", "oversight=random"],
@@ -64,6 +70,7 @@ PLAUSIBLE: Mapping[str, list[str]] = {
     "timeout": ["2h"],
     "url": URLS,
     "host": ["127.0.0.1"],
+    "otlp": ["out0", "http://127.0.0.1:9"],
 }
 # Options without which a command would play for long or draw pictures; always given.
 BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {
@@ -74,6 +81,8 @@ BOUNDS: Mapping[tuple[str, ...], list[list[str]]] = {
     ("arena", "investigate"): [["--seeds", "1"]],
     ("arena", "reading"): [["--seeds", "1"]],
     ("train",): [["--no-figures"]],
+    ("transcripts",): [["--seeds", "1"], ["--tiers", "easy"]],
+    ("compare",): [["--seeds", "1"], ["--tiers", "easy"]],
 }
 # No large number that is allowed: it would be played.
 ODD_COUNTS = ["0", "-1", "x", "1.5", "9" * 30, "", "1e3", "nan", "-0", "\u0661"]
@@ -88,6 +97,7 @@ FITTING = {
     "results": ["results", "evaluation"],
     "folders": ["evaluation"],
     "runs": ["run"],
+    "transcripts": ["transcripts"],
 }
 
 
@@ -208,6 +218,9 @@ def make_files(folder: Path) -> list[str]:
     write_recording(recording, episode, {**manifest, "policy_status": {}})
     make_run(folder / "run")
     make_results(folder / "evaluation", folder / "run")
+    lines = [evidence_and_label("e00001", play(make_scenario(split="test"), load_team("auditor")))]
+    (folder / "transcripts").mkdir()
+    write_transcripts(folder / "transcripts", lines, {})
     shutil.copy(Path(__file__).parents[1] / "data" / "table.jsonl", folder / "table.jsonl")
     texts = {
         "empty": "",
@@ -242,6 +255,9 @@ def make_files(folder: Path) -> list[str]:
         place = shutil.copytree(folder / "evaluation", folder / f"evaluation {number}")
         name = ["results.json", "monitor.json"][number % 2]
         damage(dice, folder / "evaluation" / name, place / name)
+        place = shutil.copytree(folder / "transcripts", folder / f"transcripts {number}")
+        name = ["manifest.json", "labels.jsonl"][number % 2]
+        damage(dice, folder / "transcripts" / name, place / name)
     (folder / "loop").symlink_to(folder / "loop")
     (folder / "empty folder").mkdir()
     found = [str(path) for path in sorted(folder.iterdir())]

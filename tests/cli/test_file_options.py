@@ -27,6 +27,7 @@ OPTIONS: dict[str, list[str]] = {
     "--record": ["run", "--scenario", "db_deadlock"],
     "--markdown": ["replay", "RECORDING"],
     "--html": ["replay", "RECORDING"],
+    "--otlp": ["replay", "RECORDING"],
     "--picture": ["arena", "show"],
     "--received": ["seat", "--url", "http://127.0.0.1:9", "--token", "x", "--policy", "heuristic"],
 }
@@ -70,6 +71,8 @@ def test_a_command_keeps_its_own_input(cli: Cli, tmp_path: Path, recording: Path
         ["replay", str(recording), "--html", str(recording)],
         ["replay", str(recording), "--markdown", str(same)],
         ["replay", str(recording), "--markdown", page, "--html", page],
+        ["replay", str(recording), "--html", page, "--otlp", page],
+        ["run", "--record", page, "--otlp", page],
         [*run, "--record", str(recording)],
     ):
         assert "this command uses it already; choose another" in cli(*words).refusal

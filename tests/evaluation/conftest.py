@@ -14,6 +14,7 @@ from chaosops.rollout import load_team
 from tests.fake_model import FakeModel
 
 POLICIES = "heuristic,random,fake,half"
+SEEDS = 12  # episodes of the transcripts
 WORDS = {
     "classic": ["--matrix", "published", "--tiers", "easy,hard", "--seeds", "1"],
     "arena": ["--pack", "arena", "--tiers", "hard", "--seeds", "3"],
@@ -40,6 +41,14 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
             out = ["--no-figures", "--out", str(place / pack)]
             assert main(["eval", *words, "--policies", POLICIES, *out]) == 0
     return place
+
+
+@pytest.fixture(scope="session")
+def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of chaosops transcripts, which tests must not change."""
+    out = tmp_path_factory.mktemp("transcripts") / "out"
+    assert main(["transcripts", str(out), "--seeds", str(SEEDS)]) == 0
+    return out
 
 
 @pytest.fixture(params=list(WORDS))

@@ -310,9 +310,11 @@ def test_kept_turns_change_nothing_but_the_time(base: Path, tmp_path: Path, reci
 
 
 def test_kept_turns_of_another_recipe_are_not_taken(base: Path, tmp_path: Path) -> None:
-    for changes in ({}, {"window": 5}, {"first_seed": 6_000}, {"reading": 1.0}):
+    differences: list[dict[str, Any]] = [{}, {"window": 5}, {"first_seed": 6_000}, {"reading": 1.0}]
+    differences += [{"rewards": "false_flag=-100"}]
+    for changes in differences:
         make_turns(replace(SMOKE, steps=1, **changes), base, tmp_path)
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == len(differences)
 
 
 @pytest.mark.parametrize("damage", ["empty", "cut off", "changed"])

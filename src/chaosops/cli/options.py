@@ -56,6 +56,7 @@ Seed = Annotated[int, whole(0, 2**63 - 1)]
 Count = Annotated[int, whole(1)]
 Seconds = Annotated[float, _within(float, 0, 3600, "seconds from 0 to 3600")]
 SomeSeconds = Annotated[float, _within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
+Share = Annotated[float, _within(float, ulp(0), 1 - ulp(1), "a share between 0 and 1")]
 Names = Annotated[tuple[str, ...], Parameter(converter=_names, metavar="A,B")]
 Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]
@@ -95,6 +96,14 @@ Mechanisms = Annotated[
     Parameter(help="play faults of your own, from a TOML file (docs/arena_adding.md)"),
 ]
 Json = Annotated[bool, Parameter(help="print JSON")]
+Otlp = Annotated[
+    str | None,
+    Parameter(
+        metavar="FILE|URL",
+        help="write the episode as a trace of OpenTelemetry to this file, or send it to the server "
+        "at http://HOST:PORT (docs/otlp.md)",
+    ),
+]
 NoFigures = Annotated[bool, Parameter(help="write no PNG files")]
 _POLICIES = (
     f"{', '.join((*registered(), *installed_policies()))}; a model ({', '.join(MODEL_FORMS)}); "

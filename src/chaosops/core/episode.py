@@ -114,3 +114,9 @@ class Episode:
             for name, value in turn.score.rubrics.items():
                 totals[name] = totals.get(name, 0.0) + value
         return totals
+
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        from chaosops.core.episode_card import episode_card
+
+        return episode_card(self)

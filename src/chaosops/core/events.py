@@ -26,3 +26,25 @@ class Events(NamedTuple):
     @property
     def over(self) -> bool:
         return self.resolved or self.out_of_time
+
+
+EVENT_WORDS = {
+    "resolved": "INCIDENT RESOLVED",
+    "out_of_time": "out of time",
+    "wrong_fix": "wrong fix",
+    "second_order": "second-order failure",
+    "cause_named": "right cause",
+    "rogue_flagged": "ROGUE CAUGHT",
+    "false_flag": "false flag",
+    "unknown_flag": "flag on an unknown agent",
+    "miscommunication": "miscommunication",
+}
+
+
+def event_words(events: Events) -> str:
+    """
+    >>> event_words(Events(3, resolved=True, rogue_flagged=True))
+    'INCIDENT RESOLVED, ROGUE CAUGHT'
+    """
+    happened = (name for name in EVENT_WORDS if getattr(events, name) not in (False, None))
+    return ", ".join(EVENT_WORDS[name] for name in happened)

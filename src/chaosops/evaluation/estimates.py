@@ -13,9 +13,9 @@ Figure = dict[str, Any]  # value and ci95
 NOTHING: Figure = {"value": None, "ci95": None}
 
 
-def mean_figure(values: Sequence[float | None], least: float = -inf) -> Figure:
+def mean_figure(values: Sequence[float | None], least: float = -inf, most: float = inf) -> Figure:
     given = [value for value in values if value is not None]
-    return figure_of(mean(given), mean_ci95(given, least))
+    return figure_of(mean(given), mean_ci95(given, least, most))
 
 
 def ratio_figure(tops: Floats, bottoms: Counts) -> Figure:

@@ -8,7 +8,7 @@ from pathlib import Path
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
+from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario, read_tier
 
 MATRICES = ("full", "published")
 SEEDS_PER_FAILURE = 5
@@ -24,12 +24,14 @@ def scenarios(
     *,
     pack: str | None = None,
     split: str | None = None,
-    tiers: Sequence[Tier] = tuple(Tier),
+    tiers: Sequence[str] = tuple(Tier),
     seeds: int | None = None,
     seed_start: int = 0,
     mechanisms: str | Path = "",
 ) -> list[Scenario]:
-    """
+    """The scenarios of an evaluation, as ``chaosops eval`` chooses them. ``seeds``: how many of
+    each failure and tier, or of each tier of a pack that generates incidents.
+
     >>> len(scenarios("full")), len(scenarios("published"))
     (135, 55)
     >>> len(scenarios(split="test", seeds=10))
@@ -57,7 +59,7 @@ def scenarios(
             for seed in range(seed_start, seed_start + seeds)
         ]
     chosen = []
-    for tier in tiers:
+    for tier in map(read_tier, tiers):
         published = matrix == "published"
         for i, failure in enumerate(loaded.failures(tier if published else None)):
             for k in range(seeds):

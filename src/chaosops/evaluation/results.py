@@ -8,15 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from chaosops.core.chain import link
 from chaosops.core.episode import Episode
+from chaosops.core.errors import MissingExtra
 from chaosops.core.files import write_text
+from chaosops.core.html import box, heading, table
 from chaosops.core.vocabulary import Tier
-from chaosops.evaluation.metrics import Metric, summary_rows
+from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, summary_rows
 from chaosops.packs import load_pack
 from chaosops.wire.episodes import episode_to_wire, figures_to_wire
+
+if TYPE_CHECKING:
+    import pandas
 
 # The file in a package without its repository: it holds the commit of the package.
 PACKED_COMMIT = "COMMIT"
@@ -27,6 +32,10 @@ RESULTS_NAME = "results.json"
 COMPRESSED_NAME = RESULTS_NAME + ".xz"  # the same file, as the package ships it
 # The files beside it that are derived from it.
 DERIVED = SUMMARY, MONITOR, TABLE = "summary.json", "monitor.json", "table.md"
+
+# What a flat record has of the scenario, and the parts of an episode's figures that are not flat.
+_NAMED = ("pack", "version", "split", "failure", "tier", "seed", "limit")
+_NESTED = ("scenario", "rubrics")
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,36 @@ class Results:
             for episode in episodes
         )
         return summary_rows(records, metrics)
+
+    def records(self) -> list[dict[str, Any]]:
+        """An episode each: its policy, its scenario, what happened, and the reward of each rubric.
+        Every library for data frames takes them."""
+        return [
+            {
+                "policy": policy,
+                **{name: value for name, value in figures["scenario"].items() if name in _NAMED},
+                **{name: value for name, value in figures.items() if name not in _NESTED},
+                **{f"reward_{name}": value for name, value in figures["rubrics"].items()},
+            }
+            for policy, episodes in self.episodes.items()
+            for figures in map(figures_to_wire, episodes)
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The records as a table. ``rogue_caught`` is missing in an episode without a rogue, so
+        that its mean is over the others."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("a DataFrame", "pandas", "notebook") from None
+        return pandas.DataFrame(self.records()).astype({"rogue_caught": "boolean"})
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the summary."""
+        policies, episodes = len(self.episodes), sum(map(len, self.episodes.values()))
+        rows = [cells(row, METRICS) for row in self.summary()]
+        note = f"policies: {policies} · episodes: {episodes}"
+        return box(heading("Results", note), table(headers(METRICS), rows))
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """Every episode as a line of results.json and of the journal."""

@@ -98,8 +98,9 @@ def verify_folder(
     return report
 
 
-def stored_results(folder: Path, progress: Progress) -> Results:
+def stored_results(folder: Path | str, progress: Progress = lambda done, total: None) -> Results:
     """The results in ``folder``, played again. An episode that was changed is an error."""
+    folder = Path(folder)
     report = Report(folder)
     results = _verify_results(report, read_results(folder), progress)
     if report.findings or results is None:

@@ -43,8 +43,8 @@ class OwnPolicy:
         self.name = name
         self._origin = name if by_name else found
         self._source = file_digest(found)
-        self._file = _file_of(found)
-        subject: Any = self._made(found) if isinstance(found, type) else found
+        self._file = file_of(found)
+        subject: Any = made(name, found, self._file) if isinstance(found, type) else found
         if isinstance(subject, RegisteredPolicy) and not hasattr(subject, "name"):
             subject.name = name  # type: ignore[misc]
         self.sees_truth = getattr(subject, "sees_truth", False) is True
@@ -102,25 +102,6 @@ class OwnPolicy:
         """A team in which it is Oversight."""
         return f"oversight={self.name},others=heuristic"
 
-    def _made(self, found: type) -> object:
-        try:
-            parameters = inspect.signature(found).parameters.values()
-        except ValueError:  # a class in C
-            parameters = {}.values()
-        if needed := [of.name for of in parameters if _is_needed(of)]:
-            raise BadInput(
-                f"policy {self.name}: the class needs {', '.join(needed)}, and is made without "
-                "arguments; give them defaults, or write a function that returns the action"
-            )
-        try:
-            return found()
-        except ChaosOpsError:
-            raise
-        except Exception as error:
-            raise BadInput(
-                f"policy {self.name} cannot be made: {cause(error, self._file)}"
-            ) from error
-
     def _asked(self, subject: Any) -> Callable[[Sequence[DecisionRequest]], Sequence[object]]:
         if not self._is_function:
             return subject.decide  # type: ignore[no-any-return]
@@ -129,26 +110,9 @@ class OwnPolicy:
                 f"policy {self.name} is {type(subject).__name__} {subject!r:.40}; expected a "
                 "function of a view, or a class with __call__(view) or decide(requests)"
             )
-        needed = self._positions(subject)
-        if needed == 1:
+        if not takes_dice(self.name, subject):
             return lambda requests: [subject(request.view) for request in requests]
         return lambda requests: [subject(of.view, Dice(of.key)) for of in requests]
-
-    def _positions(self, subject: Callable[..., object]) -> int:
-        try:
-            signature = inspect.signature(subject)
-        except ValueError:
-            return 1
-        for count in (1, 2):
-            try:
-                signature.bind(*range(count))
-            except TypeError:
-                continue
-            return count
-        raise BadInput(
-            f"policy {self.name} takes {signature}; expected (view), or (view, dice) for random "
-            "draws"
-        )
 
     def _decision(self, view: RoleView, answer: object) -> Decision:
         match answer:
@@ -202,6 +166,42 @@ class OwnPolicy:
         return {agent: float(given.get(agent, 0.0)) for agent in agents}
 
 
+def made(name: str, found: type, file: str | None) -> object:
+    """An instance of a user's class. ``file`` is where the class stands."""
+    try:
+        parameters = inspect.signature(found).parameters.values()
+    except ValueError:  # a class in C
+        parameters = {}.values()
+    if needed := [of.name for of in parameters if _is_needed(of)]:
+        raise BadInput(
+            f"policy {name}: the class needs {', '.join(needed)}, and is made without "
+            "arguments; give them defaults, or write a function that returns the action"
+        )
+    try:
+        return found()
+    except ChaosOpsError:
+        raise
+    except Exception as error:
+        raise BadInput(f"policy {name} cannot be made: {cause(error, file)}") from error
+
+
+def takes_dice(name: str, function: Callable[..., object]) -> bool:
+    """Whether a function is called with dice besides the view."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return False
+    for count in (1, 2):
+        try:
+            signature.bind(*range(count))
+        except TypeError:
+            continue
+        return count == 2
+    raise BadInput(
+        f"policy {name} takes {signature}; expected (view), or (view, dice) for random draws"
+    )
+
+
 def _checked(action: Action) -> Action:
     """Read like a reply: a malformed action is a miscommunication and not a crash."""
     return parse_object(to_wire(action))
@@ -227,7 +227,7 @@ def _is_needed(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty and parameter.kind not in optional
 
 
-def _file_of(found: Any) -> str | None:
+def file_of(found: Any) -> str | None:
     try:
         return inspect.getsourcefile(found if callable(found) else type(found))
     except TypeError:

@@ -12,12 +12,13 @@ from typing import Any
 
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.events import EVENT_WORDS
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import ROLE_NAMES, Role
 from chaosops.packs import load_pack
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
-from chaosops.report.transcript import EVENT_WORDS, count, scenario_line, steps_with
+from chaosops.report.transcript import count, scenario_line, steps_with
 from chaosops.report.wording import worded_episode
 from chaosops.wire.ending import explanation
 

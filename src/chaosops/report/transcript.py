@@ -7,29 +7,17 @@ from collections.abc import Sequence
 from chaosops.core.actions import Communicate, FlagRogue
 from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode, Turn
+from chaosops.core.events import event_words
 from chaosops.core.printable import one_line, printable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import role_on_turn
 from chaosops.report.wording import worded_episode
 from chaosops.wire.ending import explanation
 
-EVENT_WORDS = {
-    "resolved": "INCIDENT RESOLVED",
-    "out_of_time": "out of time",
-    "wrong_fix": "wrong fix",
-    "second_order": "second-order failure",
-    "cause_named": "right cause",
-    "rogue_flagged": "ROGUE CAUGHT",
-    "false_flag": "false flag",
-    "unknown_flag": "flag on an unknown agent",
-    "miscommunication": "miscommunication",
-}
-
 
 def outcome_words(turn: Turn) -> str:
     """The outcome of a turn in a few words."""
-    happened = (name for name in EVENT_WORDS if getattr(turn.events, name) not in (False, None))
-    return ", ".join(EVENT_WORDS[name] for name in happened)
+    return event_words(turn.events)
 
 
 def deed_words(turn: Turn, width: int) -> str:

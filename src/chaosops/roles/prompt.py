@@ -35,10 +35,12 @@ _DUTY = {
 
 
 class Style(StrEnum):
-    """How a reply is asked for: as a JSON action, or as a label of a menu."""
+    """How a reply is asked for: as a JSON action, as a label of a menu, or as a call of a tool that
+    the model was told of elsewhere."""
 
     JSON = "json"
     MENU = "menu"
+    TOOLS = "tools"
 
 
 def system_prompt(rules: Rulebook, role: Role, style: Style = Style.JSON) -> str:
@@ -66,6 +68,8 @@ def _system_lines(rules: Rulebook, role: Role, style: Style) -> list[str]:
         lines.append("Agents: " + ", ".join(rules.agents))
     if rules.names(role, "cause"):
         lines.append("Failures: " + ", ".join(rules.causes))
+    if style is Style.TOOLS:
+        return [*lines, "Act by calling one tool in every step, until the incident is over."]
     lines.append("Reply with one JSON action and nothing else:")
     lines += [VERBS[verb].form() for verb in verbs]
     if layout.numbers_entries and "flag_rogue" in verbs:

@@ -176,6 +176,12 @@ class RoleView:
     def __repr__(self) -> str:
         return f"RoleView({self.role.value}, step {self.step} of {self.limit})"
 
+    def _repr_html_(self) -> str:
+        """In a notebook."""
+        from chaosops.roles.view_html import view_html
+
+        return view_html(self)
+
 
 def project(public: Public, role: Role) -> RoleView:
     return RoleView(role, public)

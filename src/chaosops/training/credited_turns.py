@@ -26,6 +26,7 @@ from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.continuation import Continuation
 from chaosops.training.marks import Mark, act_marks
+from chaosops.training.own_play import played_at
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares, rubric_at
 from chaosops.training.seeds import seed_of
 from chaosops.world.incident import Reading
@@ -60,6 +61,8 @@ class FollowUp(NamedTuple):
 def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
     """The scenario of one episode. ``progress`` (0 to 1) chooses the tier if the tiers come in
     order."""
+    if played := played_at(recipe, index):
+        return played.scenario
     dice = Dice(key_of("training scenario", recipe.first_seed, index))
     stages = read_curriculum(recipe.curriculum)
     draw = dice.unit() if recipe.shuffle_tiers else min(progress, 0.999_999)
@@ -72,8 +75,12 @@ def scenario_of(recipe: Recipe, index: int, progress: float) -> Scenario:
 
 
 def turn_envs(recipe: Recipe, index: int, progress: float, dice: Dice) -> Iterator[Env]:
-    """The world at each turn of one episode. The behaviour policy, or the oracle, plays it."""
+    """The world at each turn of one episode. The behaviour policy, or the oracle, plays it, or it
+    was played before."""
     env = Env(scenario_of(recipe, index, progress), rubric_at(recipe, progress))
+    if played := played_at(recipe, index):
+        yield from played.envs(env)
+        return
     rollout = Rollout(env, _oracle())
     behaviour = Behaviour(dice)
     for _ in range(_TURNS):

@@ -73,6 +73,8 @@ class Recipe:
     pack: str = GENERATED_PACK  # of all other episodes
     split: str = "train"
     first_seed: int = number(5_000, LEAST_FIRST_SEED, 10**12)
+    # A folder of evaluations in this split. Every second episode goes as it was played there.
+    played: str = ""
     role_shares: str = "sre:0.15,oversight:1.0,dev:0.25,manager:0.05"
 
     # The policy that plays on after an action was tried; none: only the step itself counts.

@@ -22,6 +22,7 @@ from chaosops.training.credited_turns import CreditedTurn
 from chaosops.training.encoder import open_pool
 from chaosops.training.learner import Learner, require_torch
 from chaosops.training.objectives import batch_loss, reading_accuracy, reading_loss, returns_table
+from chaosops.training.own_play import require_played
 from chaosops.training.process_group import ProcessGroup, join_process_group
 from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
@@ -43,6 +44,7 @@ def train(
 ) -> Path:
     """Returns the adapter's folder. ``turns`` keeps the turns for other runs."""
     torch = require_torch()
+    require_played(recipe)
     group = join_process_group()
     learner = Learner(base, recipe)
     start = _begin(torch, recipe, learner, folder, resume, group)

@@ -26,6 +26,7 @@ from chaosops.packs import load_pack
 from chaosops.training.credited_turns import CreditedTurn, FollowUp
 from chaosops.training.encoder import Encoder
 from chaosops.training.marks import QUESTIONS, Mark
+from chaosops.training.own_play import digest_of
 from chaosops.training.recipe import Recipe
 from chaosops.world.incident import ActReading
 
@@ -33,7 +34,7 @@ from chaosops.world.incident import ActReading
 # some turns change with the progress of the run.
 _DECIDES = (
     *("pack", "split", "first_seed", "classic_share", "curriculum", "shuffle_tiers"),
-    *("role_shares", "prefixes", "continuation", "rogue_bonus_multiplier"),
+    *("role_shares", "prefixes", "continuation", "rogue_bonus_multiplier", "rewards"),
     *("act_bonus", "plain_first", "flag_now"),
     *("window", "steps", "episodes", "batch_tokens"),
 )
@@ -53,6 +54,7 @@ class TurnFolder:
         packs = {name: load_pack(name).content_hash() for name in recipe.packs}
         lines += [f"reading = {bool(recipe.reading)}", f"packs = {packs}"]
         lines += [f"processes = {processes}", f"encoder = {encoder.key:016x}"]
+        lines += [f"played = {digest_of(recipe.played)}"] if recipe.played else []
         text = "\n".join(lines) + "\n"
         self.path = root / f"{key_of('turns', text):016x}"
         open_folder(self.path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from chaosops.policies.llm.pretrained import load_tokenizer
 from chaosops.training.batches import Position, batch_stream, open_windows, progress_at
 from chaosops.training.encoder import Encoder, open_pool
+from chaosops.training.own_play import require_played
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.tracking import Tell
@@ -16,6 +17,7 @@ from chaosops.training.tracking import Tell
 def make_turns(
     recipe: Recipe, base: Path, turns: Path, *, workers: int = 1, tell: Tell = lambda row: None
 ) -> None:
+    require_played(recipe)
     encoder = Encoder.of(load_tokenizer(str(base)), str(base))
     started, tokens = time.monotonic(), 0
     with open_pool(workers, encoder) as pool:

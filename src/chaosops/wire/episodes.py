@@ -165,7 +165,7 @@ def replay(
     record: Mapping[str, Any], *, rubric: CompositeRubric | None = None, check: Check | None = None
 ) -> tuple[Episode, list[Problem]]:
     """The episode as this world plays it, and where the record differs from it."""
-    scenario = _scenario(field(record, "scenario", dict))
+    scenario = read_scenario(field(record, "scenario", dict))
     team, _ = field(record, "team", str), field(record, "pack_hash", str)
     wires = field(record, "decisions", list)
     reward = record.get("reward")
@@ -215,7 +215,8 @@ def _mismatch(scenario: Scenario, recorded_hash: str, what: str) -> BadInput:
     return BadInput(f"this version of the world does not reproduce the recording: {what} ({why})")
 
 
-def _scenario(wire: dict[str, Any]) -> Scenario:
+def read_scenario(wire: dict[str, Any]) -> Scenario:
+    """What ``Scenario.to_wire`` wrote."""
     pack, tier = field(wire, "pack", str), field(wire, "tier", str)
     seed, limit = field(wire, "seed", int), field(wire, "limit", int)
     # A missing name must not become a default: "" is refused where a name is needed.

@@ -23,6 +23,9 @@ COMMANDS = {
     },
     "Measure": {
         "eval": "play policies x failures x tiers x seeds",
+        "compare": "compare two evaluations or policies, episode by episode",
+        "transcripts": "write episodes as evidence for monitors, the labels apart",
+        "monitor": "score transcripts with a monitor of your own, without playing",
         "verify": "play an evaluation's decisions again and name what was changed",
         "recount": "compute an evaluation's figures again, without policies",
         "check": "check every failure's contract and the reward's integrity",

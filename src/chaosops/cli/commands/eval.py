@@ -27,6 +27,7 @@ from chaosops.cli.options import (
 )
 from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress
+from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.lock import locked
@@ -209,14 +210,18 @@ def write_episodes(results: Results, folder: Path) -> list[Path]:
         place = open_folder(folder / _slug(policy, taken))
         places.append(place)
         for number, episode in enumerate(episodes, 1):
-            manifest = {
-                **{name: results.manifest[name] for name in ("command", "version", "commit")},
-                **({"rewards": of} if (of := results.manifest.get("rewards")) else {}),
-                "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
-                "policy_status": results.manifest["policies"][policy],
-            }
-            write_recording(place / f"{number:04}.json", episode, manifest)
+            write_episode(place / f"{number:04}.json", results, policy, episode)
     return places
+
+
+def write_episode(path: Path, results: Results, policy: str, episode: Episode) -> None:
+    manifest = {
+        **{name: results.manifest[name] for name in ("command", "version", "commit")},
+        **({"rewards": of} if (of := results.manifest.get("rewards")) else {}),
+        "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
+        "policy_status": results.manifest["policies"][policy],
+    }
+    write_recording(path, episode, manifest)
 
 
 def _slug(policy: str, taken: set[str]) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 from chaosops.cli.commands.run import print_episode
-from chaosops.cli.options import File, Json
+from chaosops.cli.options import File, Json, Otlp
 from chaosops.cli.output import print
 from chaosops.core.files import open_file, write_text
 from chaosops.core.printable import one_line
 from chaosops.packs import load_pack
 from chaosops.report.episode_html import episode_html
 from chaosops.report.episode_markdown import episode_markdown
+from chaosops.report.otlp import check_target, deliver, is_url
+from chaosops.report.spans import simulated_ns, trace_of
 from chaosops.report.transcript import count
 from chaosops.wire.recordings import read_recording
 
@@ -21,6 +25,7 @@ def execute(
     prompts: bool = False,
     markdown: File | None = None,
     html: File | None = None,
+    otlp: Otlp = None,
     json: Json = False,
 ) -> None:
     """
@@ -34,11 +39,17 @@ def execute(
     for option, path in (("--markdown", markdown), ("--html", html)):
         if path:
             taken.append(open_file(path, option, tuple(taken)))
+    if otlp is not None:
+        check_target(otlp, taken)
     episode, manifest = read_recording(file)
     if markdown:
         write_text(markdown, episode_markdown(episode, manifest))
     if html:
         write_text(html, episode_html(episode, manifest))
+    if otlp is not None:
+        # Most servers show the latest traces only, but a file does not depend on the day.
+        ends_ns = simulated_ns(episode, time.time_ns()) if is_url(otlp) else ()
+        delivered = deliver(otlp, trace_of(episode, manifest, ends_ns))
     print_episode(episode, manifest, prompts=prompts, as_json=json)
     if json:
         return
@@ -51,3 +62,5 @@ def execute(
     print(one_line(f"recorded by: {manifest.get('command')}"))
     for path in taken[1:]:
         print(f"written: {path}")
+    if otlp is not None:
+        print(delivered)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import sys
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chaosops.cli.options import PLAYED, CommandLine, File, Policy, Rewards, ScenarioOptions
+from chaosops.cli.options import PLAYED, CommandLine, File, Otlp, Policy, Rewards, ScenarioOptions
 from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
-from chaosops.core.decision import Chat
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
+from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.evaluation.results import source_commit
 from chaosops.packs import load_pack
+from chaosops.report.otlp import check_target, deliver
+from chaosops.report.prompts import shown_prompts
+from chaosops.report.spans import trace_of
 from chaosops.report.transcript import transcript
-from chaosops.roles.prompt import render
 from chaosops.rollout import Rollout, load_team, watch
 from chaosops.rubrics import priced
 from chaosops.rubrics.prices import parse_rewards, rewards_line
@@ -35,6 +39,7 @@ def execute(
     json: bool = False,
     prompts: bool = False,
     record: File | None = None,
+    otlp: Otlp = None,
     command_line: CommandLine,
 ) -> None:
     """
@@ -44,25 +49,20 @@ def execute(
         record: save the episode for chaosops replay
     """
     scenario, own_rewards = options.chosen(), parse_rewards(rewards)
+    taken = [Path(part) for part in re.split(r"[=+,:]", policy)]  # it may be a model in a file
     if record:
-        # The policy may be a model in a file.
-        open_file(record, "--record", map(Path, re.split(r"[=+,:]", policy)))
-    with Progress("steps at most") as progress:
-        progress.update(f"loading {policy}", 0, None)
-        team = load_team(policy)
-        if own_rewards:
-            team.require_no_search()
-        rollout = Rollout(Env(scenario, priced(own_rewards)), team)
-        progress.update(policy, 0, scenario.limit)
-        for _ in watch([rollout]):
-            progress.update(policy, rollout.episode.steps, scenario.limit)
-    written = json or record is not None  # commit and hash take time; a transcript shows neither
+        taken.append(open_file(record, "--record", taken))
+    if otlp is not None:
+        check_target(otlp, taken)
+    rollout, ends_ns = _play(policy, scenario, own_rewards)
+    # Commit and hash take time. A transcript shows neither.
+    written = json or record is not None or otlp is not None
     manifest = {
         "command": command_line,
         "version": VERSION,
         "commit": source_commit() if written else None,
         "pack_hash": load_pack(scenario.pack).content_hash() if written else None,
-        "policy_status": team.status(),
+        "policy_status": rollout.team.status(),
         **({"rewards": own_rewards} if own_rewards else {}),
     }
     if record:
@@ -70,12 +70,33 @@ def execute(
     print_episode(rollout.episode, manifest, prompts=prompts, as_json=json)
     if record and not json:
         print(f"\nrecorded: {record}")
+    if otlp is not None:
+        said = deliver(otlp, trace_of(rollout.episode, manifest, ends_ns))
+        print(said, file=sys.stderr if json else None)
+
+
+def _play(
+    policy: str, scenario: Scenario, rewards: Mapping[str, float]
+) -> tuple[Rollout, list[int]]:
+    """Also when the episode began and when each turn ended, in nanoseconds."""
+    with Progress("steps at most") as progress:
+        progress.update(f"loading {policy}", 0, None)
+        team = load_team(policy)
+        if rewards:
+            team.require_no_search()
+        rollout = Rollout(Env(scenario, priced(rewards)), team)
+        progress.update(policy, 0, scenario.limit)
+        ends_ns = [time.time_ns()]
+        for _ in watch([rollout]):
+            ends_ns.append(time.time_ns())
+            progress.update(policy, rollout.episode.steps, scenario.limit)
+    return rollout, ends_ns
 
 
 def print_episode(
     episode: Episode, manifest: Mapping[str, Any], *, prompts: bool, as_json: bool
 ) -> None:
-    shown = list(_shown_prompts(episode)) if prompts else []
+    shown = list(shown_prompts(episode)) if prompts else []
     wire = {**manifest, **episode_to_wire(episode)}
     for turn, prompt in zip(wire["turns"], shown, strict=False):
         turn["prompt"] = [dict(message) for message in prompt]
@@ -94,12 +115,3 @@ def print_episode(
     if told:
         wire["explanation"] = told
     print_result(wire, lines, as_json=as_json)
-
-
-def _shown_prompts(episode: Episode) -> Iterator[Chat]:
-    """The prompt of each turn: the one that a model got, or would have got."""
-    env = Env(episode.scenario)
-    for turn in episode.turns:
-        exchange = turn.decision.exchange
-        yield tuple(render(env.view)) if exchange is None else exchange.prompt
-        env.play(turn.decision)

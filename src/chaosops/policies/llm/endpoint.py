@@ -24,6 +24,7 @@ from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import suspicion_of
 from chaosops.policies.llm.answers import Answer, first_words
+from chaosops.policies.llm.clients import Client
 from chaosops.policies.llm.formats import filled_in, label_of, load_format
 from chaosops.policies.llm.http_chat import ChatClient, EndpointDown, EndpointRefused, tell
 from chaosops.policies.llm.spec import ModelSpec, read_price
@@ -44,8 +45,8 @@ _OF_THE_PROMPT = frozenset({400, 413, 422})  # refusals that may concern one pro
 class EndpointPolicy:
     sees_truth = False
 
-    def __init__(self, spec: ModelSpec) -> None:
-        self._client = ChatClient(spec)
+    def __init__(self, spec: ModelSpec, client: Client | None = None) -> None:
+        self._client = ChatClient(spec) if client is None else client
         self.name = spec.text
         spec.require_options_of("an endpoint")
         self._model = spec.model
