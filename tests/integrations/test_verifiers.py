@@ -152,7 +152,7 @@ def test_one_seat_beside_scripts_earns_what_eval_counts(
         }
 
 
-def test_an_agent_at_its_limit_waits(endpoint: FaultyServer, tmp_path: Path) -> None:
+def test_an_agent_at_its_limit_misses_its_turns(endpoint: FaultyServer, tmp_path: Path) -> None:
     options = ("--env.seats", '["oversight"]', "--env.oversight.max-turns", "1", "-n", "1")
     (episode,) = vf_eval(endpoint, tmp_path / "vf", *options)
     (body,) = endpoint.seen

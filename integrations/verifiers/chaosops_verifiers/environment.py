@@ -15,13 +15,13 @@ import verifiers.v1 as vf
 from verifiers.v1.utils.loaders import resolve_env_config
 
 from chaosops import Env, Seat
-from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Role
 from chaosops.policies.llm.formats import Format, load_format
 from chaosops.roles.view import RoleView
 from chaosops.rollout import load_team
+from chaosops.seat import NO_REPLY
 from chaosops_verifiers.taskset import ChaosOpsTask
 
 ID = "chaosops-verifiers"
@@ -63,8 +63,9 @@ class ChaosOpsEnv(vf.Env[ChaosOpsEnvConfig]):
         if untaken:
             raise ValueError(f"train names {', '.join(sorted(untaken))}, which no seat plays")
         self._format = load_format(config.format)
-        # Loaded once: it may be a model.
+        # Loaded once, and asked by one episode at a time: it may be a model.
         self._partners = load_team(config.partners) if len(self._seats) == 1 else None
+        self._asking = asyncio.Lock()
 
     async def setup(self, agents: vf.Agents) -> None:
         trained = self.config.train if self.config.train is not None else self.config.seats
@@ -87,10 +88,12 @@ class ChaosOpsEnv(vf.Env[ChaosOpsEnvConfig]):
         scenario = task.data.scenario()
         if self._partners is not None:
             ((role, player),) = players.items()
-            # In a thread, because a partner may be a model.
-            seat = await asyncio.to_thread(Seat, scenario, role, self._partners)
+            async with self._asking:
+                seat = await asyncio.to_thread(Seat, scenario, role, self._partners)
             while (view := seat.view) is not None:
-                await asyncio.to_thread(seat.act, await player.decide(view))
+                decision = await player.decide(view)
+                async with self._asking:
+                    await asyncio.to_thread(seat.act, decision)
             return seat.episode
         env = Env(scenario)
         episode = Episode(scenario, env.cause, env.rogue, ID)
@@ -131,7 +134,7 @@ class Player:
 
     async def decide(self, view: RoleView) -> Decision:
         """The model's decision. One that reached a limit of verifiers, such as ``max_turns``,
-        waits for the rest of the episode."""
+        misses its other turns. Each costs what an unreadable reply costs."""
         if not self._stopped:
             segment = await self._exchange.turn(list(self._format.messages(view)))
             if not segment.terminated:
@@ -139,7 +142,7 @@ class Player:
             if self.trace.errors:
                 raise RuntimeError(f"{view.role} got no reply: {self.trace.errors[-1].message}")
             self._stopped = True
-        return Decision(Noop())
+        return Decision(NO_REPLY)
 
 
 def load_environment(**options: Any) -> ChaosOpsEnv:
