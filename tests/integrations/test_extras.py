@@ -22,7 +22,7 @@ def test_a_missing_extra_says_its_pip_line(
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(MissingExtra, match=rf"needs {package}.* install .*\[{extra}\]"):
+    with pytest.raises(MissingExtra, match=rf"needs {package}, .* install .*\[{extra}\]"):
         import_module(name)
 
 

@@ -42,8 +42,8 @@ try:
     from inspect_ai.solver import Generate, Solver, TaskState, solver
 
     from chaosops.integrations.inspect_model import InspectPolicy, as_messages
-except ImportError as error:
-    raise MissingExtra("the Inspect tasks", str(error.name), "inspect") from None
+except ImportError:  # of anyio too, which comes with it
+    raise MissingExtra("an Inspect task", "inspect_ai", "inspect") from None
 
 KEPT = "chaosops"  # the key in a sample's store
 NOBODY = "nobody"  # the target of an incident without a rogue
