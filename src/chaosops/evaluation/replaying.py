@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,10 +11,12 @@ from chaosops.core import episode as played
 from chaosops.core.actions import Action, Communicate, FlagRogue, is_failed_turn, to_wire
 from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, role_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
+from chaosops.evaluation.own_policies import own_policies
 from chaosops.policies.llm.formats import FORMATS, Format, filled_in
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
@@ -25,6 +27,7 @@ from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import rendered_prompts
 from chaosops.wire.episodes import episode_to_wire, record_of, replay
+from chaosops.wire.recordings import recorded_rubric
 
 # The fields of a line of results.json beside the episode's own.
 _BESIDE = ("policy", "status", "chain")
@@ -49,6 +52,24 @@ def scripts_of(
         elif own and name is not None and name in own:
             scripts[role] = own[name]
     return scripts
+
+
+def replay_lines(
+    file: str, manifest: Mapping[str, Any], ask_own: bool, lines: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[played.Episode | None, list[Finding]]]:
+    """Each line as this world plays it, None if it cannot be played. Runs in workers too."""
+    hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
+    own, _ = own_policies(manifest["policies"], ask=ask_own)
+    scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
+    rubric = recorded_rubric(manifest)
+    for line in lines:
+        name = Episode.of(line)
+        try:
+            asked = scripts[name.policy]
+            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
+            yield replay_line(file, line, pack_hash, asked, rubric)
+        except (BadInput, KeyError, TypeError) as error:
+            yield None, [Finding(file, f"cannot be played: {error}", name)]
 
 
 def replay_line(

@@ -14,8 +14,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from chaosops.cli.options import (
+    HERE,
     CommandLine,
     Count,
+    EngineOptions,
     Folder,
     Mechanisms,
     Names,
@@ -26,7 +28,7 @@ from chaosops.cli.options import (
     Split,
 )
 from chaosops.cli.output import note, print, print_result
-from chaosops.cli.progress import Progress
+from chaosops.cli.progress import Progress, worker_words
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
@@ -50,6 +52,7 @@ from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.rubrics.prices import parse_rewards
 from chaosops.wire.recordings import write_recording
+from chaosops.workers import Pool, open_workers
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SAVED = "episodes"  # recordings, in OUT
@@ -112,6 +115,7 @@ FULL = MatrixOptions()
 def execute(
     *,
     options: MatrixOptions = FULL,
+    where: EngineOptions = HERE,
     out: Folder = Path("results/eval"),
     no_figures: NoFigures = False,
     resume: bool = False,
@@ -137,7 +141,7 @@ def execute(
     if not no_figures:
         figures.require_matplotlib()
     folder = open_folder(out)
-    with locked(folder):
+    with locked(folder), open_workers(where.engine(), say=note) as pool:
         _require_free(folder, resume=resume, force=force)
         clear = partial(_clear, folder)
         with Journal(folder / JOURNAL_NAME, resume=resume, say=note, clear=clear) as journal:
@@ -148,9 +152,11 @@ def execute(
                 side_by_side=side_by_side,
                 journal=journal,
                 rewards=own_rewards,
+                pool=pool,
             )
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
-        report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
+        written = [save(results, folder)]
+        report(results, folder, draw=not no_figures, written=written, as_json=json, pool=pool)
     for place in saved:
         print(f"episodes for chaosops replay: {place}", file=sys.stderr if json else None)
 
@@ -180,26 +186,37 @@ def _clear(folder: Path) -> None:
 
 
 def _repeatable(command_line: str) -> str:
-    """The command without ``--resume``: a resumed evaluation writes the same files as one that was
-    never stopped.
+    """The command without options that change no file: an evaluation that was resumed, or played
+    by workers, writes the same as any other.
 
-    >>> _repeatable("chaosops eval --resume --out 'my results'")
-    "chaosops eval --out 'my results'"
+    >>> _repeatable("chaosops eval --resume --out 'my results' --workers 2 --ray=auto --seeds 3")
+    "chaosops eval --out 'my results' --seeds 3"
     """
-    again = ("--resume", "--force")
-    return shlex.join(word for word in shlex.split(command_line) if word not in again)
+    kept = []
+    words = iter(shlex.split(command_line))
+    for word in words:
+        if word in ("--workers", "--ray", "--gpus"):
+            next(words, None)
+        elif word.partition("=")[0] not in ("--resume", "--force", "--workers", "--ray", "--gpus"):
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def evaluate_with_progress(
-    policies: list[str], matrix: list[Scenario], command: str, **more: Any
+    policies: list[str],
+    matrix: list[Scenario],
+    command: str,
+    pool: Pool | None = None,
+    **more: Any,
 ) -> Results:
     with Progress() as progress:
 
         def tell(policy: str, done: int, total: int, turns: int) -> None:
-            progress.update(policy, done, total, f"{turns:,} turns")
+            words = [f"{turns:,} turns", *worker_words(pool.tallies if pool else ())]
+            progress.update(policy, done, total, ", ".join(words))
 
         progress.update("loading policies", 0, None)
-        return evaluate(policies, matrix, command=command, progress=tell, **more)
+        return evaluate(policies, matrix, command=command, progress=tell, pool=pool, **more)
 
 
 def write_episodes(results: Results, folder: Path) -> list[Path]:
@@ -248,11 +265,12 @@ def report(
     written: Sequence[Path] = (),
     as_json: bool = False,
     recorded: Sequence[Mapping[str, Any]] = (),
+    pool: Pool | None = None,
 ) -> None:
     """Write the files that are derived from results.json and print the tables. Then name these
     files and those already ``written``. ``recorded``: rows of an earlier evaluation, for the
     printed table only."""
-    monitors = judged(results)
+    monitors = judged(results, pool=pool)
     summary = results.summary()
     paths = list(written)
     for name, text in derived_files(results, monitors).items():
