@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from chaosops.cli.commands import eval as command
+from chaosops.cli.repeatable import repeatable
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.journal import Journal
@@ -193,5 +193,5 @@ def test_a_cluster_must_answer() -> None:
 
 
 def test_the_manifest_names_no_workers() -> None:
-    words = "chaosops eval --workers 4 --ray auto --gpus=0.5 --force --out a"
-    assert command._repeatable(words) == "chaosops eval --out a"
+    words = "chaosops eval --workers 4 --ray auto --gpus=0.5 --max-dollars 2 --force --out a"
+    assert repeatable(words) == "chaosops eval --out a"
