@@ -14,7 +14,7 @@ QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/gold
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test quick check hooks docs dist audit sbom bench clean
+.PHONY: setup demo test quick check hooks docs dist audit sbom bench verifiers clean
 
 setup: $(READY)
 
@@ -55,8 +55,20 @@ sbom: $(TESTABLE)
 quick: check
 	$(PYTEST) -q $(QUICK)
 
+# verifiers needs packages that do not fit those of the server, so it has an environment of its own.
+VERIFIERS := integrations/verifiers/.venv
+verifiers: $(VERIFIERS)/.ready
+
+$(VERIFIERS)/.ready: integrations/verifiers/pyproject.toml pyproject.toml
+	$(PYTHON) -m venv $(VERIFIERS)
+	$(VERIFIERS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--editable . --editable integrations/verifiers
+	@touch $@
+
+# Without verifiers its tests are skipped, and say so.
 test: check audit
 	@$(BIN)/python -m tests.browser
+	-@$(MAKE) --no-print-directory verifiers
 	$(PYTEST) --durations=10
 
 # The same checks before every commit.
@@ -76,4 +88,4 @@ bench: $(READY)
 	$(BIN)/chaosops bench
 
 clean:
-	rm -rf $(VENV) results site dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) $(VERIFIERS) results site dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -32,6 +32,7 @@ from chaosops.training.learner_policy import LearnerPolicy
 from chaosops.training.recipe_files import find_recipe, load_recipe
 from chaosops.training.run import train
 from chaosops.training.validation import FIRST_SEED, play_all
+from chaosops.workers import Engine
 
 SEEDS = 100  # a tier
 COMMON: dict[str, Any] = {
@@ -82,7 +83,7 @@ def run(variant: str, seed: int, out: Path, workers: int, base: Path | None) -> 
         [str(list(VARIANTS).index(variant)), str(seed), *([base.name] if base else [])]
     )
     began = time.monotonic()
-    adapter = train(recipe, model, folder, workers=workers)
+    adapter = train(recipe, model, folder, engine=Engine(workers))
     seconds = round(time.monotonic() - began)
     policy = LearnerPolicy(Learner(model, replace(recipe, start=str(adapter))))
     arena = [

@@ -31,7 +31,7 @@ def tables(text: str) -> list[Rows]:
 
 
 def test_the_page_shows_the_example_file() -> None:
-    (listing, _) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    listing, *_ = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     assert listing == EXAMPLE
     assert len(EXAMPLE.splitlines()) <= 20
 

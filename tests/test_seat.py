@@ -11,6 +11,7 @@ from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.vocabulary import Role
 from chaosops.roles.view import project
 from chaosops.rollout import decision_request, load_team, policy_key
+from chaosops.seat import NO_REPLY
 
 SCENARIOS = [
     make_scenario("autoscaler_cost_cut", seed=3),
@@ -46,7 +47,8 @@ def test_finish_plays_the_rest_alone_or_with_a_policy() -> None:
     assert step.view is None
     assert step.terminated or step.truncated
     own = [turn.decision for turn in step.turns if turn.role is Role.OVERSIGHT]
-    assert set(own) == {Decision(Noop())}
+    assert set(own) == {Decision(NO_REPLY)}
+    assert all(turn.events.miscommunication for turn in step.turns if turn.role is left.role)
     policy = load_policy("heuristic")
     played = Seat(scenario, "oversight", policy)
     played.finish(policy)

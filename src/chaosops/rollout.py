@@ -10,6 +10,7 @@ from typing import Any
 from chaosops.core.dice import key_of
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.lists import split_list
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -78,7 +79,7 @@ def policy_names(text: str) -> dict[Role, str]:
 
 def _named(text: str) -> dict[str, str]:
     named: dict[str, str] = {}
-    for part in text.split(","):
+    for part in split_list(text):
         role, _, policy = (word.strip() for word in part.partition("="))
         if role not in (*Role, "others"):
             raise UnknownName("role", role, [*Role, "others"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from chaosops.core.actions import Action, Noop
+from chaosops.core.actions import Action, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
@@ -19,6 +19,7 @@ from chaosops.rollout import Rollout, Team, advance, decision_request, load_team
 from chaosops.rubrics import CompositeRubric
 
 PARTNERS = "heuristic"
+NO_REPLY = Unreadable("no_reply", "answer on every turn; noop waits")
 
 
 class SeatStep(NamedTuple):
@@ -96,11 +97,12 @@ class Seat:
         return self._since(before)
 
     def finish(self, policy: Policy | None = None) -> SeatStep:
-        """Play the rest of the episode, with ``policy`` in the seat, or nobody: it waits. For a
-        model that stopped answering, so that its episode has a reward."""
+        """Play the rest of the episode, with ``policy`` in the seat. Without one, each missing turn
+        is a miscommunication, like a reply that cannot be read: if silence were free, a model could
+        learn to stop answering. Waiting has to be said, with noop."""
         before = self.episode.steps
         while not self.over:
-            decision = Decision(Noop())
+            decision = Decision(NO_REPLY)
             if policy is not None:
                 (decision,) = policy.decide([decision_request(self.env, policy, self._rollout.key)])
             self.act(decision)

@@ -36,7 +36,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an evaluation of each pack."""
     place = tmp_path_factory.mktemp("untouched")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chaosops.evaluation.evaluate.load_team", load)
+        patch.setattr("chaosops.evaluation.players.load_team", load)
         for pack, words in WORDS.items():
             out = ["--no-figures", "--out", str(place / pack)]
             assert main(["eval", *words, "--policies", POLICIES, *out]) == 0

@@ -37,7 +37,7 @@ def run(path: Path, resume: bool = False, **options: Any) -> tuple[Results, list
 def model(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
     """The policy of every name."""
     fake = FakeModel()
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(fake))
+    monkeypatch.setattr("chaosops.evaluation.players.load_team", lambda name: Team.of(fake))
     return fake
 
 
@@ -189,7 +189,7 @@ def talkers(monkeypatch: pytest.MonkeyPatch) -> None:
             return Team({**scripts, Role.OVERSIGHT: FakeModel()}, name)
         return load_team(name)
 
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", load)
+    monkeypatch.setattr("chaosops.evaluation.players.load_team", load)
 
 
 @pytest.mark.usefixtures("talkers")

@@ -273,7 +273,7 @@ class Talker(FakeModel):
 def test_own_words_and_failed_turns_of_a_model_pass(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chaosops.evaluation.evaluate.load_team", lambda name: Team.of(Talker()))
+    monkeypatch.setattr("chaosops.evaluation.players.load_team", lambda name: Team.of(Talker()))
     words = [*WORDS["arena"], "--policies", "fake", "--no-figures", "--out", str(tmp_path / "own")]
     assert cli("eval", *words).code == 0
     code, out, _ = cli("verify", str(tmp_path / "own"))

@@ -150,3 +150,14 @@ def test_roles_of_a_company_are_shown_what_they_may_see() -> None:
     assert "Logs:" in texts[Role.SRE]
     assert "cpu" not in texts[Role.DEV] + texts[Role.MANAGER]
     assert texts[Role.MANAGER].splitlines()[1].startswith("Alerts: ")
+
+
+def test_a_prompt_for_tools_differs_only_in_how_to_act() -> None:
+    view = project(Env(make_scenario(pack="arena", tier="hard", seed=1)).world.public, Role.DEV)
+    assert user_prompt(view, Style.TOOLS) == user_prompt(view, Style.JSON)
+    tools, as_json = (
+        system_prompt(view.rules, Role.DEV, style).splitlines()
+        for style in (Style.TOOLS, Style.JSON)
+    )
+    assert tools[:-1] == as_json[: len(tools) - 1]
+    assert "tool" in tools[-1]

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from chaosops import Seat, make_scenario
+from chaosops import Seat, load_policy, make_scenario
 from chaosops.client import ChaosOpsClient
+from chaosops.core.actions import Noop
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.server.environment import ChaosOpsEnvironment
@@ -130,6 +131,6 @@ def test_the_example_of_the_page_earns_what_the_seat_earns(served: Running) -> N
 
     seat = Seat(make_scenario(split="train", seed=5), "oversight")
     before = seat.episode.reward
-    seat.finish()
+    seat.finish(load_policy(lambda view: Noop()))
     assert play_oversight(my_model, 5) == pytest.approx(seat.episode.reward - before)
     assert all("You are Oversight" in text for text in asked)

@@ -28,6 +28,7 @@ from chaosops.training.recipe import Recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
 from chaosops.training.turn_making import make_turns
+from chaosops.workers import Engine
 from tests.training.tiny import save_tiny_model
 
 SMOKE = Recipe(
@@ -115,8 +116,8 @@ def test_workers_change_nothing_but_the_time(base: Path, tmp_path: Path) -> None
     import torch
 
     recipe = replace(LOOKING, steps=3, kl=0.0)
-    train(recipe, base, tmp_path / "one", workers=1)
-    train(recipe, base, tmp_path / "two", workers=2)
+    train(recipe, base, tmp_path / "one", engine=Engine(1))
+    train(recipe, base, tmp_path / "two", engine=Engine(2))
     alone, helped = weights_of(tmp_path / "one"), weights_of(tmp_path / "two")
     assert all(torch.equal(alone[name], helped[name]) for name in alone)
 

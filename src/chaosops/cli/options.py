@@ -14,6 +14,7 @@ from cyclopts import Parameter, Token
 from chaosops.access.tokens import VARIABLE
 from chaosops.core import vocabulary
 from chaosops.core.errors import BadInput
+from chaosops.core.lists import split_list
 from chaosops.core.scenario import Scenario
 from chaosops.packs import (
     DEFAULT_PACK,
@@ -25,12 +26,13 @@ from chaosops.packs import (
     make_scenario,
 )
 from chaosops.policies.registry import MODEL_FORMS, OWN_FORMS, installed_policies, registered
+from chaosops.workers import Engine
 from chaosops.world import incident
 
 _MOST = 1_000_000  # the largest count: a larger one is a typing error
 
 
-def _within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
+def within(read: Callable[[str], float], least: float, most: float, expected: str) -> Parameter:
     def convert(kind: Any, tokens: Sequence[Token]) -> float:
         text = tokens[-1].value
         try:
@@ -45,18 +47,26 @@ def _within(read: Callable[[str], float], least: float, most: float, expected: s
 
 
 def whole(least: int, most: int = _MOST) -> Parameter:
-    return _within(int, least, most, f"a whole number from {least} to {most}")
+    return within(int, least, most, f"a whole number from {least} to {most}")
 
 
 def _names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
-    return tuple(name.strip() for name in tokens[-1].value.split(",") if name.strip())
+    return tuple(name.strip() for name in split_list(tokens[-1].value) if name.strip())
 
 
 Seed = Annotated[int, whole(0, 2**63 - 1)]
 Count = Annotated[int, whole(1)]
-Seconds = Annotated[float, _within(float, 0, 3600, "seconds from 0 to 3600")]
-SomeSeconds = Annotated[float, _within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
-Share = Annotated[float, _within(float, ulp(0), 1 - ulp(1), "a share between 0 and 1")]
+Seconds = Annotated[float, within(float, 0, 3600, "seconds from 0 to 3600")]
+SomeSeconds = Annotated[float, within(float, ulp(0), 3600, "more than 0 seconds and at most 3600")]
+Share = Annotated[float, within(float, ulp(0), 1 - ulp(1), "a share between 0 and 1")]
+WorkerCount = Annotated[int | None, whole(1, 1024), Parameter(metavar="N")]
+RayAddress = Annotated[
+    str | None,
+    Parameter(
+        metavar="ADDRESS",
+        help="play on a Ray cluster: its address, auto, or local to start one on this machine",
+    ),
+]
 Names = Annotated[tuple[str, ...], Parameter(converter=_names, metavar="A,B")]
 Pairs = Annotated[tuple[str, ...], Parameter(metavar="NAME=VALUE")]
 File = Annotated[Path, Parameter(metavar="FILE")]
@@ -163,6 +173,27 @@ class ScenarioOptions:
 
 
 PLAYED = ScenarioOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class EngineOptions:
+    """Where episodes are played. None of these changes a result.
+
+    Attributes:
+        workers: processes that play [default: this one; with --ray, as many as its CPUs or GPUs]
+        gpus: GPUs of each worker of Ray; 0.5 for two workers on one GPU
+    """
+
+    workers: WorkerCount = None
+    ray: RayAddress = None
+    gpus: Annotated[float, within(float, 0, 64, "a number from 0 to 64")] = 0.0
+
+    def engine(self) -> Engine:
+        return Engine(self.workers, self.ray, self.gpus)
+
+
+HERE = EngineOptions()
 
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, str]:

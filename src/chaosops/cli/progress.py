@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from rich.progress import BarColumn, MofNCompleteColumn, Task, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
 from chaosops.cli.output import note, open_console
+from chaosops.workers import Tally
 
 EVERY_S = 5.0
+_NAMED = 8  # workers that have a place of their own in a line
 
 
 class Progress:
@@ -79,6 +82,24 @@ class Progress:
             speed = f"{task.speed:,.0f}" if task.speed >= 100 else f"{task.speed:.3g}"
             words += [f"{speed}/s", f"{_clock(task.time_remaining)} left"]
         return ", ".join(filter(None, [*words, task.fields["detail"]]))
+
+
+def worker_words(tallies: Sequence[Tally]) -> Iterator[str]:
+    """What each worker has done.
+
+    >>> list(worker_words([Tally(items=61), Tally(items=48, restarts=1)]))
+    ['worker 1: 61', 'worker 2: 48 (started again)']
+    >>> list(worker_words([Tally(items=61)] * 63 + [Tally(items=48)]))
+    ['64 workers: 48 to 61 each']
+    """
+    if len(tallies) > _NAMED:
+        done = [tally.items for tally in tallies]
+        lost = sum(tally.restarts for tally in tallies)
+        again = f" ({lost} started again)" if lost else ""
+        yield f"{len(tallies)} workers: {min(done)} to {max(done)} each{again}"
+        return
+    for number, tally in enumerate(tallies, 1):
+        yield f"worker {number}: {tally.items}" + (" (started again)" if tally.restarts else "")
 
 
 def _clock(seconds: float) -> str:

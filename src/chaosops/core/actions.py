@@ -69,6 +69,7 @@ TURN_FIELDS = frozenset(
     {
         *("step", "role", "suspicion", "events", "reward", "rubrics"),
         *("reply", "prompt_sha256", "tokens_read", "tokens_written", "corrections"),
+        *("reasoning_chars", "suspicion_lost"),
     }
 )
 _RESERVED = TURN_FIELDS | {"action", "args", "metadata", "reason"}

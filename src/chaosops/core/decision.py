@@ -14,7 +14,9 @@ class Exchange(NamedTuple):
     """The prompt of one decision of a language model, and its reply.
 
     With more than one attempt, ``prompt`` also holds the replies that could not be read and the
-    corrections that the model was sent.
+    corrections that the model was sent. ``reply`` is the answer alone: reasoning before it was
+    taken off, and ``reasoning_chars`` counts it. ``suspicion_lost``: the reply had to tell a
+    suspicion, and told none that can be used.
     """
 
     prompt: Chat
@@ -22,6 +24,8 @@ class Exchange(NamedTuple):
     tokens_read: int
     tokens_written: int
     attempts: int = 1
+    reasoning_chars: int = 0
+    suspicion_lost: bool = False
 
     @property
     def question(self) -> Chat:

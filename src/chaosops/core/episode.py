@@ -101,6 +101,16 @@ class Episode:
         return sum(exchange.attempts - 1 for exchange in self.exchanges)
 
     @property
+    def reasoning_chars(self) -> int:
+        """Characters that models wrote before their answers."""
+        return sum(exchange.reasoning_chars for exchange in self.exchanges)
+
+    @property
+    def lost_suspicions(self) -> int:
+        """Replies of Oversight whose suspicion was missing or could not be used."""
+        return sum(exchange.suspicion_lost for exchange in self.exchanges)
+
+    @property
     def rogue_caught(self) -> bool | None:
         """None if there was no rogue."""
         if self.rogue is None:

@@ -9,12 +9,12 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.journal import Journal, as_json
+from chaosops.evaluation.players import Player, Setting, load_players
 from chaosops.evaluation.results import Results, first_link, source_commit
 from chaosops.packs import load_pack
-from chaosops.rollout import Team, load_team, play_many
-from chaosops.rubrics import priced
 from chaosops.rubrics.prices import read_rewards
 from chaosops.version import VERSION
+from chaosops.workers import Pool
 
 # Called while it plays, with: policy, episodes done, all episodes, turns played.
 Progress = Callable[[str, int, int, int], None]
@@ -29,19 +29,21 @@ def evaluate(
     side_by_side: int = 64,
     journal: Journal | None = None,
     rewards: Mapping[str, float] | None = None,
+    pool: Pool | None = None,
 ) -> Results:
     """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
     All are loaded before anything is played. Episodes in the journal are not played again.
-    ``rewards`` are prices and weights other than the standard (``rubrics/prices.py``)."""
+    ``rewards`` are prices and weights other than the standard (``rubrics/prices.py``). With a
+    ``pool`` its workers play; the results are the same."""
     _require_each_once(policies, scenarios)
     own = read_rewards(rewards or {})
-    rubric = priced(own)
-    loaded = _load_teams(policies, scenarios, own)
+    packs = tuple(dict.fromkeys(scenario.pack for scenario in scenarios))
+    loaded = load_players(policies, Setting(packs, side_by_side, own), pool)
     job = _job(scenarios, _statuses(loaded), own)
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
         played = journal.open(job)
-    for name, team in loaded.items():
+    for name, player in loaded.items():
         episodes = played[name]
         turns = 0
 
@@ -52,11 +54,10 @@ def evaluate(
 
         tell(0)
         missing = [number for number in range(len(scenarios)) if number not in episodes]
-        to_play = (scenarios[n] for n in missing)
-        playing = play_many(to_play, team, rubric=rubric, side_by_side=side_by_side, tell=tell)
+        playing = player.play([scenarios[n] for n in missing], tell)
         for number, episode in zip(missing, playing, strict=True):
             if journal is not None:
-                journal.add(name, number, episode, team.status())
+                journal.add(name, number, episode, player.status())
             episodes[number] = episode
             tell(0)
     statuses = _statuses(loaded)
@@ -100,21 +101,8 @@ def results_of(
     return Results({**manifest, **notes}, {name: list(episodes)}).sealed()
 
 
-def _load_teams(
-    policies: Sequence[str], scenarios: Sequence[Scenario], rewards: Mapping[str, float]
-) -> dict[str, Team]:
-    """A model that was not trained on a scenario's pack is refused before anything is played."""
-    loaded = {name: load_team(name) for name in policies}
-    for team in loaded.values():
-        if rewards:
-            team.require_no_search()
-        for pack in dict.fromkeys(scenario.pack for scenario in scenarios):
-            team.require_trained_on(pack)
-    return loaded
-
-
-def _statuses(teams: Mapping[str, Team]) -> dict[str, dict[str, Any]]:
-    return {name: team.status() for name, team in teams.items()}
+def _statuses(players: Mapping[str, Player]) -> dict[str, dict[str, Any]]:
+    return {name: player.status() for name, player in players.items()}
 
 
 def _job(

@@ -21,6 +21,7 @@ from chaosops.core.files import unwritable, write_bytes
 from chaosops.evaluation.findings import differences
 from chaosops.evaluation.results import JOURNAL_FORMAT, Results, chained, episode_line, first_link
 from chaosops.packs import recorded_pack
+from chaosops.policies.llm.formats import formats_of
 from chaosops.rubrics import priced
 from chaosops.wire.episodes import from_record, record_of
 
@@ -169,6 +170,7 @@ class Journal:
     ) -> list[dict[str, Any]]:
         """The whole, unchanged lines of this job. Their episodes are added to ``finished``."""
         rubric = priced(job.get("rewards", {}))
+        formats = formats_of(job["policies"])
         numbers = {_text(scenario): number for number, scenario in enumerate(job["scenarios"])}
         good = []
         self._link = previous = self._header["chain"]
@@ -185,7 +187,8 @@ class Journal:
                 continue
             try:
                 pack_hash = job["packs"][line["scenario"]["pack"]]["hash"]
-                episode = from_record(record_of(line, pack_hash), rubric=rubric)
+                record = record_of(line, pack_hash)
+                episode = from_record(record, rubric=rubric, formats=formats)
             except BadInput:
                 continue
             finished[policy][number] = episode

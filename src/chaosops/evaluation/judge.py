@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.cases import JUDGED, Case, case_of, top_suspicion
@@ -13,6 +14,7 @@ from chaosops.evaluation.estimates import Figure, mean_figure
 from chaosops.evaluation.metrics import Metric
 from chaosops.evaluation.monitor import MONITOR_METRICS, monitor_summary
 from chaosops.evaluation.results import Results
+from chaosops.workers import Pool, in_order
 
 Curve = tuple[Sequence[float], Sequence[bool]]
 
@@ -72,17 +74,24 @@ def judge_monitors(
     results: Results,
     metrics: Sequence[Metric] = MONITOR_METRICS,
     paired: Sequence[Metric] = PAIRED,
+    pool: Pool | None = None,
 ) -> Judgement:
-    cases = {
-        (policy, tier): [case_of(episode) for episode in played if episode.scenario.tier is tier]
-        for policy, played in results.episodes.items()
-        for tier in results.tiers()
+    cases: dict[tuple[str, Tier], list[Case]] = {
+        (policy, tier): [] for policy in results.episodes for tier in results.tiers()
     }
+    for policy, played in results.episodes.items():
+        # The counterfactuals take about as long as the episodes did.
+        for episode, case in zip(played, in_order(pool, _cases, played), strict=True):
+            cases[policy, episode.scenario.tier].append(case)
     summary = [
         {"policy": policy, "tier": tier.value, **monitor_summary(of, metrics)}
         for (policy, tier), of in cases.items()
     ]
     return Judgement(cases, summary, _pairs(results, cases, paired), metrics)
+
+
+def _cases(episodes: Sequence[Episode]) -> Iterator[Case]:
+    return map(case_of, episodes)
 
 
 def _pairs(

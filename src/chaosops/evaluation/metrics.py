@@ -154,6 +154,8 @@ METRICS = (
     Metric("failed_turns", "", _model_mean("failed_turns"), of_models=True),
     Metric("tokens_read", "", _model_mean("tokens_read"), of_models=True),
     Metric("tokens_written", "", _model_mean("tokens_written"), of_models=True),
+    Metric("reasoning_chars", "", _model_mean("reasoning_chars"), of_models=True, late=True),
+    Metric("lost_suspicions", "", _model_mean("lost_suspicions"), of_models=True, late=True),
 )
 # The metrics that the validations of a training run record.
 VALIDATED = ("mean_reward", "solved", "rogue_caught", "false_flag_rate", "wrong_fixes")

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from chaosops.core import episode as played
-from chaosops.core.actions import Action, Communicate, FlagRogue, is_failed_turn, to_wire
+from chaosops.core.actions import (
+    Action,
+    Communicate,
+    FlagRogue,
+    Unreadable,
+    is_failed_turn,
+    to_wire,
+)
 from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Decision
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, role_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
-from chaosops.policies.llm.formats import FORMATS, Format, filled_in
+from chaosops.evaluation.own_policies import own_policies
+from chaosops.policies.llm.formats import STANDARD, Format, filled_in, formats_of
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.parse import parse
@@ -25,6 +34,7 @@ from chaosops.rollout import decision_request, policy_key
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import rendered_prompts
 from chaosops.wire.episodes import episode_to_wire, record_of, replay
+from chaosops.wire.recordings import recorded_rubric
 
 # The fields of a line of results.json beside the episode's own.
 _BESIDE = ("policy", "status", "chain")
@@ -51,17 +61,37 @@ def scripts_of(
     return scripts
 
 
+def replay_lines(
+    file: str, manifest: Mapping[str, Any], ask_own: bool, lines: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[played.Episode | None, list[Finding]]]:
+    """Each line as this world plays it, None if it cannot be played. Runs in workers too."""
+    hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
+    own, _ = own_policies(manifest["policies"], ask=ask_own)
+    scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
+    rubric, formats = recorded_rubric(manifest), formats_of(manifest["policies"])
+    for line in lines:
+        name = Episode.of(line)
+        try:
+            asked = scripts[name.policy]
+            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
+            yield replay_line(file, line, pack_hash, asked, rubric, formats)
+        except (BadInput, KeyError, TypeError) as error:
+            yield None, [Finding(file, f"cannot be played: {error}", name)]
+
+
 def replay_line(
     file: str,
     line: Mapping[str, Any],
     pack_hash: str,
     scripts: Mapping[Role, Policy],
     rubric: CompositeRubric | None = None,
+    formats: Sequence[Format] = STANDARD,
 ) -> tuple[played.Episode, list[Finding]]:
     """Compare a line of results.json or of a journal with what this world plays."""
     name = Episode.of(line)
-    check = partial(_check, scripts=scripts)
-    again, problems = replay(record_of(line, pack_hash), rubric=rubric, check=check)
+    check = partial(_check, scripts=scripts, formats=formats)
+    record = record_of(line, pack_hash)
+    again, problems = replay(record, rubric=rubric, check=check, formats=formats)
     findings = [Finding(file, what, name, turn) for turn, what in problems]
     recorded = {key: value for key, value in line.items() if key not in _BESIDE}
     for found in differences(recorded, episode_to_wire(again)):
@@ -82,22 +112,28 @@ def replay_record(
 ) -> tuple[played.Episode, list[Finding]]:
     """A single recording, which holds whole prompts."""
     name = Episode.of({**record, "policy": record.get("team")})
-    check = partial(_check, scripts=scripts_of(name.policy, status, own), whole_prompts=True)
-    again, problems = replay(record, rubric=rubric, check=check)
+    scripts, formats = scripts_of(name.policy, status, own), formats_of({name.policy: status})
+    check = partial(_check, scripts=scripts, formats=formats, whole_prompts=True)
+    again, problems = replay(record, rubric=rubric, check=check, formats=formats)
     return again, [Finding(file, what, name, turn) for turn, what in problems]
 
 
 def _check(
-    env: Env, decision: Decision, *, scripts: Mapping[Role, Policy], whole_prompts: bool = False
+    env: Env,
+    decision: Decision,
+    *,
+    scripts: Mapping[Role, Policy],
+    formats: Sequence[Format],
+    whole_prompts: bool = False,
 ) -> Iterator[str]:
     if whole_prompts and decision.exchange is not None:
-        hashes = [prompt_hash(chat) for chat in rendered_prompts(env.view)]
+        hashes = [prompt_hash(chat) for chat in rendered_prompts(env.view, formats)]
         recorded = prompt_hash(decision.exchange.question)
         if recorded not in hashes:
-            yield f"the prompt's hash is {' or '.join(hashes)}, recorded {recorded}"
+            yield f"the prompt's hash is {' or '.join(dict.fromkeys(hashes))}, recorded {recorded}"
     script = scripts.get(env.role)
     if script is None:
-        yield from _check_reply(env.view, decision)
+        yield from _check_reply(env.view, decision, formats)
         return
     (own,) = script.decide([decision_request(env, script, policy_key(env.scenario))])
     if decision.exchange is not None:
@@ -110,20 +146,36 @@ def _check(
         yield f"{script.name}: {difference.words()}"
 
 
-def _check_reply(view: RoleView, decision: Decision) -> Iterator[str]:
-    """Is the action what the reply says, in the format that the prompt asks for?"""
+def _check_reply(view: RoleView, decision: Decision, formats: Sequence[Format]) -> Iterator[str]:
+    """Are action and suspicion what the reply says, in the format that the prompt asks for?"""
     action, _, exchange = decision
     if exchange is None:
         return
     if is_failed_turn(action):
         fits = exchange.reply == ""
     else:
-        asked = [of for of in FORMATS.values() if of.messages(view) == exchange.question]
+        asked = [of for of in formats if of.messages(view) == exchange.question]
         # A prompt in an unknown format is reported elsewhere.
         fits = any(_unsure(action) in _readings(of, view, exchange.reply) for of in asked)
         fits = fits or not asked
+        yield from _check_suspicion(view, decision, asked)
     if not fits:
         yield f"the reply {shown(exchange.reply)} is not the action {shown(to_wire(action))}"
+
+
+def _check_suspicion(view: RoleView, decision: Decision, asked: Sequence[Format]) -> Iterator[str]:
+    """A suspicion that the reply tells must be the recorded one."""
+    action, suspicion, exchange = decision
+    if exchange is None or isinstance(action, Unreadable):
+        return
+    for of in asked:
+        if not of.asks_suspicion(view):
+            continue
+        told = of.split(view, exchange.reply)[1]
+        if told is not None and told != suspicion:
+            yield f"the reply tells the suspicion {shown(told)}, recorded {shown(suspicion)}"
+        if exchange.suspicion_lost != (told is None):
+            yield f"suspicion_lost is {exchange.suspicion_lost}, and the reply tells {shown(told)}"
 
 
 def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Action]:
@@ -131,7 +183,8 @@ def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Acti
     which needs no escapes."""
     yield _unsure(reply_format.read(view, reply))
     if reply_format.name == "json":
-        plain = filled_in(reply, action_schema(view.rules, view.role))
+        action_alone, _ = reply_format.split(view, reply)
+        plain = filled_in(action_alone, action_schema(view.rules, view.role))
         if plain is not None:
             yield _unsure(parse(plain))
     opening = reply_format.opening(view)

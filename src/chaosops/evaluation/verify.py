@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from chaosops.evaluation.claims import (
 from chaosops.evaluation.evaluate import coverage
 from chaosops.evaluation.findings import Episode, Finding, differences, plain, shown
 from chaosops.evaluation.own_policies import own_policies
-from chaosops.evaluation.replaying import replay_line, replay_record, scripts_of
+from chaosops.evaluation.replaying import replay_lines, replay_record
 from chaosops.evaluation.results import DERIVED, JOURNAL_NAME, RESULTS_NAME, Results, first_link
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME, mapping_problems, signature_problems
@@ -44,6 +45,7 @@ from chaosops.evaluation.stored import (
 )
 from chaosops.packs import PACKS
 from chaosops.wire.recordings import UNCHAINED, recorded_content, recorded_rubric
+from chaosops.workers import Pool, in_order
 
 Progress = Callable[[int, int], None]
 # Takes the results and the files beside results.json. Returns those files as they should be.
@@ -53,7 +55,7 @@ Derive = Callable[[Results, Mapping[str, str]], Mapping[str, str]]
 @dataclass
 class Report:
     """``notes`` are not findings, but a reader should know them. ``ask_own``: policies of
-    somebody's own are imported and asked again."""
+    somebody's own are imported and asked again. ``pool`` replays the episodes."""
 
     place: Path
     findings: list[Finding] = field(default_factory=list)
@@ -61,6 +63,7 @@ class Report:
     episodes: int = 0
     head: str | None = None
     ask_own: bool = False
+    pool: Pool | None = None
 
     def tell(self, file: str, problems: Iterable[str]) -> None:
         self.findings += [Finding(file, what) for what in problems]
@@ -76,10 +79,15 @@ class Report:
 
 
 def verify_folder(
-    folder: Path, derive: Derive, progress: Progress, *, ask_own: bool = False
+    folder: Path,
+    derive: Derive,
+    progress: Progress,
+    *,
+    ask_own: bool = False,
+    pool: Pool | None = None,
 ) -> Report:
     """An evaluation: results.json with the files beside it, its journal, or both."""
-    report = Report(folder, ask_own=ask_own)
+    report = Report(folder, ask_own=ask_own, pool=pool)
     journal = read_journal(folder / JOURNAL_NAME) if (folder / JOURNAL_NAME).is_file() else None
     if results_file(folder) is None:
         assert journal is not None, "the caller has looked"
@@ -187,20 +195,18 @@ def _replay_all(
     """The episodes as this world plays them. None if some cannot be played."""
     hashes = {name: str(of["hash"]) for name, of in manifest["packs"].items()}
     report.notes += _worlds(hashes, [line.get("scenario") for line in lines])
-    own, notes = own_policies(manifest["policies"], ask=report.ask_own)
+    _, notes = own_policies(manifest["policies"], ask=report.ask_own)
     report.notes += notes
-    scripts = {policy: scripts_of(policy, of, own) for policy, of in manifest["policies"].items()}
     episodes: dict[str, list[played.Episode]] = {policy: [] for policy in manifest["policies"]}
-    rubric = recorded_rubric(manifest)
     whole = True
-    for done, line in enumerate(lines, 1):
-        name = Episode.of(line)
-        try:
-            pack_hash = hashes.get(str(line["scenario"]["pack"]), "")
-            again, found = replay_line(file, line, pack_hash, scripts.get(name.policy, {}), rubric)
-            episodes[name.policy].append(again)
-        except (BadInput, KeyError, TypeError) as error:
-            found, whole = [Finding(file, f"cannot be played: {error}", name)], False
+    known = {name: manifest[name] for name in ("packs", "policies", "rewards") if name in manifest}
+    work = partial(replay_lines, file, known, report.ask_own)
+    replayed = in_order(report.pool, work, lines)
+    for done, (line, (again, found)) in enumerate(zip(lines, replayed, strict=True), 1):
+        if again is None:
+            whole = False
+        else:
+            episodes[Episode.of(line).policy].append(again)
         report.findings += found
         report.episodes = done
         progress(done, len(lines))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chaosops.core.actions import is_failed_turn
+from chaosops.core.decision import Exchange
 from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, shown
@@ -24,6 +25,11 @@ MODEL_HEADERS = (
     "tokens read / written per episode",
     "US dollars per episode",
 )
+# Columns that stand in the table only if there is something to count.
+COUNTED: Mapping[str, Callable[[Exchange], int]] = {
+    "characters of reasoning": lambda exchange: exchange.reasoning_chars,
+    "lost suspicions": lambda exchange: exchange.suspicion_lost,
+}
 UNKNOWN = "\N{EN DASH}"
 _OVERSIGHT_NOTE = (
     "AUROC, turn 1 to 3: each rogue episode is compared with each benign one after that turn of "
@@ -68,6 +74,11 @@ def aligned(headers: Sequence[str], rows: Sequence[Sequence[str]], words: int = 
 def model_table(results: Results) -> str:
     """Language models: what they are, and figures of their replies. Empty if none took part."""
     rows = []
+    counted = [
+        (name, count)
+        for name, count in COUNTED.items()
+        if any(count(each) for of in results.episodes.values() for e in of for each in e.exchanges)
+    ]
     for policy, episodes in results.episodes.items():
         for roles, status in by_roles(results.manifest["policies"].get(policy, {})):
             turns = [
@@ -76,10 +87,17 @@ def model_table(results: Results) -> str:
             ]
             if any(turns):
                 fields = [_field(status.get(name)) for name in MODEL_FIELDS]
-                rows.append([_field(policy), *fields, *_model_figures(turns, status)])
+                counts = [_per_episode(turns, count) for _, count in counted]
+                rows.append([_field(policy), *fields, *_model_figures(turns, status), *counts])
     if not rows:
         return ""
-    return f"Language models:\n\n{aligned(MODEL_HEADERS, rows, words=6)}"
+    headers = [*MODEL_HEADERS, *(name for name, _ in counted)]
+    return f"Language models:\n\n{aligned(headers, rows, words=6)}"
+
+
+def _per_episode(turns: Sequence[Sequence[Turn]], count: Callable[[Exchange], int]) -> str:
+    exchanges = [turn.decision.exchange for episode in turns for turn in episode]
+    return f"{sum(count(each) for each in exchanges if each) / len(turns):,.2f}"
 
 
 def by_roles(status: Mapping[str, Any]) -> list[tuple[tuple[Role, ...], Mapping[str, Any]]]:
@@ -131,6 +149,11 @@ def warnings(results: Results) -> Iterator[str]:
             yield (
                 f"WARNING: {policy} lost {lost} turns because its model could not answer; "
                 "chaosops replay shows each with its cause"
+            )
+        if lost := sum(episode.lost_suspicions for episode in episodes):
+            yield (
+                f"WARNING: {policy} told no suspicion that can be used in {lost} replies of "
+                "Oversight; an episode without any has no AUROC"
             )
         if flags := sum(episode.unknown_flags for episode in episodes):
             yield (

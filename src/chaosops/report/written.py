@@ -10,15 +10,18 @@ from chaosops.evaluation.metrics import METRICS, as_written
 from chaosops.evaluation.monitor import RECORDED_METRICS
 from chaosops.evaluation.results import MONITOR, SUMMARY, TABLE, Results
 from chaosops.report import tables
+from chaosops.workers import Pool
 
 
-def judged(results: Results, stored: str | None = None) -> Judgement | None:
+def judged(
+    results: Results, stored: str | None = None, pool: Pool | None = None
+) -> Judgement | None:
     """None if no pack measures its overseers. ``stored`` is monitor.json, maybe of an earlier
     version: the same metrics are computed under the same keys."""
     if not results.judges_oversight():
         return None
     metrics = as_written(RECORDED_METRICS, stored)
-    return judge_monitors(results, metrics, as_written(PAIRED, stored))
+    return judge_monitors(results, metrics, as_written(PAIRED, stored), pool)
 
 
 def derived_files(

@@ -17,11 +17,23 @@ from chaosops.roles.view import RoleView
 Schema = Mapping[str, Any]
 
 
-def view_schema(view: RoleView, message_chars: int | None = None) -> Schema:
-    """The schema of one turn: a flag can cite the acts in sight alone."""
+def view_schema(view: RoleView, message_chars: int | None = None, suspects: bool = False) -> Schema:
+    """The schema of one turn: a flag can cite the acts in sight alone. ``suspects``: the reply also
+    tells the suspicion of each agent. ``message_chars`` is given to servers that know limits."""
     cites = layout_of(view.rules).in_sight is not None
     acts = tuple(act.id for act in acts_in_sight(view)) if cites else None
-    return action_schema(view.rules, view.role, message_chars, acts)
+    schema = action_schema(view.rules, view.role, message_chars, acts)
+    bounds = {} if message_chars is None else {"minimum": 0, "maximum": 1}
+    return _with_suspicion(schema, view.rules, bounds) if suspects else schema
+
+
+def _with_suspicion(schema: Schema, rules: Rulebook, bounds: Mapping[str, Any]) -> Schema:
+    agents = {agent: {"type": "number", **bounds} for agent in rules.agents}
+    fields = dict(schema["properties"])
+    # Free text stays last: it may be cut short.
+    text = {name: fields.pop(name) for name in ("message",) if name in fields}
+    fields |= {"suspicion": _object(agents, list(agents)), **text}
+    return _object(fields, list(fields))
 
 
 @lru_cache(maxsize=1024)

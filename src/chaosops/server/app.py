@@ -22,8 +22,9 @@ from chaosops.server.guard import MAX_FRAME_BYTES, Guard
 from chaosops.server.listening import guarded_server
 from chaosops.server.quiet_log import quiet_logs
 from chaosops.server.seats import table_routes
-from chaosops.server.sessions import Sessions, write_observations_with_orjson
+from chaosops.server.sessions import Sessions, use_own_messages
 from chaosops.server.tables import Lobby
+from chaosops.server.wire_documents import asyncapi, describe_http
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 
 _DESCRIPTION = (
@@ -45,7 +46,7 @@ class Settings:
 
 def build_app(settings: Settings | None = None) -> FastAPI:
     settings = settings or Settings()
-    write_observations_with_orjson()
+    use_own_messages()
     # The version is that of OpenEnv's HTTP interface, which its validator reads here.
     app = FastAPI(
         title="ChaosOps AI",
@@ -69,6 +70,7 @@ def build_app(settings: Settings | None = None) -> FastAPI:
         ),
     )
     episodes.register_routes(app)
+    app.get("/asyncapi.json", tags=["Schema"], summary="The messages on WebSockets")(asyncapi)
     if submissions is None:
         app.include_router(table_routes(Lobby(Quota("tables", limits), settings.idle_timeout_s)))
         if settings.web:
@@ -77,6 +79,7 @@ def build_app(settings: Settings | None = None) -> FastAPI:
 
             app.include_router(build_router(WebSettings(limits=limits)))
     add_answers(app)
+    describe_http(app)
     app.add_middleware(Guard, idle_timeout_s=settings.idle_timeout_s)
     if submissions is not None:
         app.add_middleware(EvaluationGate)

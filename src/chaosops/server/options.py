@@ -14,7 +14,7 @@ from chaosops import packs
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, PACKS, make_scenario
+from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, SHIPPED, make_scenario
 from chaosops.policies.llm.formats import load_format
 from chaosops.rubrics.prices import read_rewards
 from chaosops.server.errors import in_one_line
@@ -32,7 +32,9 @@ PARTS: tuple[Part, ...] = get_args(Part)
 class EpisodeOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    pack: str | None = Field(default=None, description=" or ".join(PACKS))
+    pack: str | None = Field(
+        default=None, description=f"{', '.join(SHIPPED)}, or one that is installed"
+    )
     scenario: str | None = Field(
         default=None, description=f"a {DEFAULT_PACK} failure; drawn if left out"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import JSONResponse
@@ -17,10 +17,11 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.server.episode import ServedEpisode
 from chaosops.server.errors import Refusal, in_one_line, mistakes_logged
+from chaosops.server.messages import ActMessage, SitMessage
 from chaosops.server.options import EpisodeOptions, read_options
 from chaosops.server.strict_json import read_message
 from chaosops.server.tables import Lobby, Table
-from chaosops.wire.openenv import ChaosOpsAction, Debrief, RoleName
+from chaosops.wire.openenv import Debrief, RoleName
 
 _EXAMPLE = '{"type": "act", "data": {"action": "noop"}}'
 _WAITING_MESSAGES = 64  # to a client that does not read them
@@ -42,7 +43,7 @@ class OpenedTable(BaseModel):
 
 class TableState(BaseModel):
     table: str
-    status: str
+    status: Literal["waiting", "running", "over", "abandoned"]
     step: int
     limit: int
     role: RoleName | None
@@ -131,12 +132,12 @@ class SeatLine:
                     return
                 try:
                     with mistakes_logged():
-                        kind, data = _read_message(received)
+                        content = read_message(received.get("text"), _EXAMPLE)
                         if place is None:
-                            place = _find_seat(lobby, kind, data)
+                            place = _find_seat(lobby, content)
                             place[0].sit(place[1], self)
                         else:
-                            _act(*place, self, kind, data)
+                            _act(*place, self, content)
                 except ChaosOpsError as error:
                     code = getattr(error, "code", "VALIDATION_ERROR")
                     await self._refuse(code, str(error))
@@ -158,17 +159,11 @@ class SeatLine:
         return message if message["type"] == "websocket.receive" else None
 
 
-def _read_message(frame: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    content = read_message(frame.get("text"), _EXAMPLE)
-    if not isinstance(content.get("data", {}), dict):
-        raise BadInput(f"send one JSON object such as {_EXAMPLE}")
-    return str(content.get("type", "")), content.get("data", {})
-
-
-def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[Table, Role]:
-    token = data.get("token")
-    if kind != "sit" or not isinstance(token, str):
-        raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}')
+def _find_seat(lobby: Lobby, content: dict[str, Any]) -> tuple[Table, Role]:
+    try:
+        token = SitMessage.model_validate(content).data.token
+    except ValidationError:
+        raise BadInput('first say who you are: {"type": "sit", "data": {"token": "…"}}') from None
     place = lobby.seats.get(token)
     if place is None:
         raise Refusal(
@@ -177,11 +172,12 @@ def _find_seat(lobby: Lobby, kind: str, data: dict[str, Any]) -> tuple[Table, Ro
     return place
 
 
-def _act(table: Table, role: Role, line: SeatLine, kind: str, data: dict[str, Any]) -> None:
+def _act(table: Table, role: Role, line: SeatLine, content: dict[str, Any]) -> None:
+    kind = str(content.get("type", ""))
     if kind != "act":
         raise Refusal("UNKNOWN_TYPE", f"a seat sends act, not {kind[:40]!r}")
     try:
-        said = ChaosOpsAction.model_validate(data)
+        said = ActMessage.model_validate(content).data
     except ValidationError as problem:
         raise BadInput(in_one_line(problem.errors())) from None
     table.act(role, said, line)

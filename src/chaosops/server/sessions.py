@@ -10,6 +10,7 @@ from openenv.core.env_server import http_server
 from chaosops.access.asgi import current_client
 from chaosops.access.limits import OverQuota, Quota
 from chaosops.client.openenv_core import HTTPEnvServer, SessionCapacityError
+from chaosops.server import messages
 from chaosops.server.guard import on_socket
 
 
@@ -60,7 +61,22 @@ class ObservationResponse:
         return orjson.dumps({"type": "observation", "data": self._data}).decode()
 
 
-def write_observations_with_orjson() -> None:
-    """OpenEnv's handler looks the class up by name, so another one can replace it."""
-    assert http_server.WSObservationResponse.__name__.endswith("ObservationResponse")
-    http_server.WSObservationResponse = ObservationResponse
+_REPLACED = {
+    "WSResetMessage": messages.ResetMessage,
+    "WSStepMessage": messages.StepMessage,
+    "WSStateMessage": messages.StateMessage,
+    "WSCloseMessage": messages.CloseMessage,
+    "WSMCPMessage": messages.McpMessage,
+    "WSObservationResponse": ObservationResponse,
+    "ResetRequest": messages.ResetRequest,
+    "StepRequest": messages.StepRequest,
+    "ResetResponse": messages.Observed,
+    "StepResponse": messages.Observed,
+}
+
+
+def use_own_messages() -> None:
+    """OpenEnv's handlers look these classes up by name, so others can replace them."""
+    for name, model in _REPLACED.items():
+        assert hasattr(http_server, name)
+        setattr(http_server, name, model)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
+from functools import partial
 from typing import Any, NamedTuple
 
 from chaosops.core.decision import Chat
@@ -14,6 +14,7 @@ from chaosops.core.errors import BadInput
 from chaosops.training.credited_turns import CreditedTurn, credited_turns
 from chaosops.training.marks import Mark
 from chaosops.training.recipe import Recipe
+from chaosops.workers import Engine, open_workers
 
 _ROLES = ("system", "user")
 
@@ -137,18 +138,15 @@ def _open_worker(encoder: Encoder) -> None:
 
 
 @contextmanager
-def open_pool(workers: int, encoder: Encoder) -> Iterator[Executor]:
-    """A thread of this process, or several processes. On exit, pending work is dropped."""
-    pool: Executor
-    if workers == 1:
-        pool = ThreadPoolExecutor(1, initializer=_open_worker, initargs=(encoder,))
-    else:
-        # Torch's threads do not survive a fork, so workers are spawned.
-        pool = ProcessPoolExecutor(workers, get_context("spawn"), _open_worker, (encoder,))
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+def open_pool(engine: Engine, encoder: Encoder) -> Iterator[Executor]:
+    """A thread of this process, or workers. On exit, pending work is dropped."""
+    setup = partial(_open_worker, encoder)
+    with open_workers(engine, setup) as workers:
+        pool = workers or ThreadPoolExecutor(1, initializer=setup)
+        try:
+            yield pool
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def encoded_turns(recipe: Recipe, index: int, progress: float) -> list[CreditedTurn]:

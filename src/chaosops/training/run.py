@@ -28,6 +28,7 @@ from chaosops.training.recipe import Recipe
 from chaosops.training.run_folder import METRICS, enter_folder, open_metrics
 from chaosops.training.supervision import MenuSupervisor, check_step
 from chaosops.training.tracking import Tell
+from chaosops.workers import HERE, Engine
 
 CHECKPOINT = "checkpoint.pt"
 
@@ -38,11 +39,12 @@ def train(
     folder: Path,
     *,
     resume: bool = False,
-    workers: int = 1,
+    engine: Engine = HERE,
     turns: Path | None = None,
     tell: Tell = lambda row: None,
 ) -> Path:
-    """Returns the adapter's folder. ``turns`` keeps the turns for other runs."""
+    """Returns the adapter's folder. ``turns`` keeps the turns for other runs. ``engine`` makes
+    them."""
     torch = require_torch()
     require_played(recipe)
     group = join_process_group()
@@ -50,7 +52,7 @@ def train(
     start = _begin(torch, recipe, learner, folder, resume, group)
     supervisor, best = _supervise(recipe, learner, folder, start, group)
     metrics = folder / METRICS if group.is_main else Path(os.devnull)
-    with open_pool(workers, learner.encode) as pool, metrics.open("a", encoding="utf-8") as log:
+    with open_pool(engine, learner.encode) as pool, metrics.open("a", encoding="utf-8") as log:
         started, tokens, saved = time.monotonic(), 0, start
         stream = batch_stream(
             open_windows(recipe, learner.encode, pool, turns, group), learner, start

@@ -12,15 +12,16 @@ from chaosops.training.own_play import require_played
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.tracking import Tell
+from chaosops.workers import HERE, Engine
 
 
 def make_turns(
-    recipe: Recipe, base: Path, turns: Path, *, workers: int = 1, tell: Tell = lambda row: None
+    recipe: Recipe, base: Path, turns: Path, *, engine: Engine = HERE, tell: Tell = lambda row: None
 ) -> None:
     require_played(recipe)
     encoder = Encoder.of(load_tokenizer(str(base)), str(base))
     started, tokens = time.monotonic(), 0
-    with open_pool(workers, encoder) as pool:
+    with open_pool(engine, encoder) as pool:
         windows = open_windows(recipe, encoder, pool, turns, ProcessGroup())
         for _, following, batch in batch_stream(windows, None, Position()):
             tokens += sum(len(turn.prompt) for turn in batch)

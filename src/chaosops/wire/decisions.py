@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from chaosops.core.actions import Action, Unreadable, to_wire
 from chaosops.core.chain import prompt_hash
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.errors import BadInput
-from chaosops.policies.llm.formats import FORMATS
+from chaosops.policies.llm.formats import STANDARD, Format
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse_object
 from chaosops.roles.view import RoleView
 
@@ -47,8 +47,11 @@ def read_action(fields: Mapping[str, Any]) -> Action:
     return action
 
 
-def read_decision(wire: object, view: RoleView) -> tuple[Decision, list[str]]:
-    """A recorded decision, and what is wrong with its prompt."""
+def read_decision(
+    wire: object, view: RoleView, formats: Sequence[Format] = STANDARD
+) -> tuple[Decision, list[str]]:
+    """A recorded decision, and what is wrong with its prompt. ``formats``: what the model may have
+    been asked."""
     if not isinstance(wire, dict):
         raise BadInput("expected an object")
     fields = field(wire, "action", dict)
@@ -59,13 +62,13 @@ def read_decision(wire: object, view: RoleView) -> tuple[Decision, list[str]]:
     suspicion = _suspicion(wire["suspicion"]) if "suspicion" in wire else None
     if "exchange" not in wire:
         return Decision(action, suspicion), []
-    exchange, wrong = _read_exchange(field(wire, "exchange", dict), view)
+    exchange, wrong = _read_exchange(field(wire, "exchange", dict), view, formats)
     return Decision(action, suspicion, exchange), wrong
 
 
-def rendered_prompts(view: RoleView) -> Iterable[Chat]:
+def rendered_prompts(view: RoleView, formats: Sequence[Format] = STANDARD) -> Iterable[Chat]:
     """What a model may have been sent for this view, in each format."""
-    return (known.messages(view) for known in FORMATS.values())
+    return (known.messages(view) for known in formats)
 
 
 def field(data: object, name: str, kind: type[_Kind]) -> _Kind:
@@ -85,17 +88,23 @@ def exchange_to_wire(exchange: Exchange) -> dict[str, Any]:
     }
     if exchange.corrections:
         wire["corrections"] = [dict(message) for message in exchange.corrections]
+    if exchange.reasoning_chars:
+        wire["reasoning_chars"] = exchange.reasoning_chars
+    if exchange.suspicion_lost:
+        wire["suspicion_lost"] = True
     return wire
 
 
-def _read_exchange(wire: Mapping[str, Any], view: RoleView) -> tuple[Exchange, list[str]]:
+def _read_exchange(
+    wire: Mapping[str, Any], view: RoleView, formats: Sequence[Format]
+) -> tuple[Exchange, list[str]]:
     if "attempts" in wire:  # the first format
         return Exchange(_chat(wire, "prompt"), *_said(wire), field(wire, "attempts", int)), []
     corrections = _chat(wire, "corrections") if "corrections" in wire else ()
     if len(corrections) % 2:
         raise BadInput("'corrections' must be pairs of a reply and its error")
     digest = field(wire, "prompt_sha256", str)
-    kept = [_chat(wire, "prompt")] if "prompt" in wire else rendered_prompts(view)
+    kept = [_chat(wire, "prompt")] if "prompt" in wire else rendered_prompts(view, formats)
     hashes = []
     for question in kept:
         hashes.append(prompt_hash(question))
@@ -103,8 +112,12 @@ def _read_exchange(wire: Mapping[str, Any], view: RoleView) -> tuple[Exchange, l
             break
     wrong = []
     if digest not in hashes:
-        wrong.append(f"the prompt's hash is {' or '.join(hashes)}, recorded {digest}")
-    return Exchange((*question, *corrections), *_said(wire), 1 + len(corrections) // 2), wrong
+        known = " or ".join(dict.fromkeys(hashes))  # most roles are asked the same in two formats
+        wrong.append(f"the prompt's hash is {known}, recorded {digest}")
+    attempts = 1 + len(corrections) // 2
+    told = {"reasoning_chars": 0, "suspicion_lost": False, **wire}
+    reasoning, lost = field(told, "reasoning_chars", int), field(told, "suspicion_lost", bool)
+    return Exchange((*question, *corrections), *_said(wire), attempts, reasoning, lost), wrong
 
 
 def _said(wire: object) -> tuple[str, int, int]:

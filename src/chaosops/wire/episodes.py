@@ -7,7 +7,7 @@ that this world does not reproduce is noticed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import TURN_FIELDS, to_wire
@@ -17,6 +17,7 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario, recorded_pack
+from chaosops.policies.llm.formats import STANDARD, Format
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
 from chaosops.wire.ending import explanation
@@ -54,6 +55,8 @@ def figures_to_wire(episode: Episode) -> dict[str, Any]:
     }
     if episode.exchanges:  # a script has none of these figures
         wire |= _figures(episode, "tokens_read", "tokens_written", "retries", "failed_turns")
+        counts = _figures(episode, "reasoning_chars", "lost_suspicions")
+        wire |= {name: count for name, count in counts.items() if count}
     return wire | {
         "rogue": episode.rogue,
         "rogue_caught": episode.rogue_caught,
@@ -152,9 +155,15 @@ def record_of(wire: Mapping[str, Any], pack_hash: str) -> dict[str, Any]:
     }
 
 
-def from_record(record: Mapping[str, Any], *, rubric: CompositeRubric | None = None) -> Episode:
-    """Play the recorded decisions again. An episode with another reward needs its ``rubric``."""
-    episode, problems = replay(record, rubric=rubric)
+def from_record(
+    record: Mapping[str, Any],
+    *,
+    rubric: CompositeRubric | None = None,
+    formats: Sequence[Format] = STANDARD,
+) -> Episode:
+    """Play the recorded decisions again. An episode with another reward needs its ``rubric``, one
+    with a prompt of the user's own its ``formats``."""
+    episode, problems = replay(record, rubric=rubric, formats=formats)
     for turn, what in problems:
         where = "" if turn is None else f"turn {turn}: "
         raise _mismatch(episode.scenario, record["pack_hash"], where + what)
@@ -162,10 +171,14 @@ def from_record(record: Mapping[str, Any], *, rubric: CompositeRubric | None = N
 
 
 def replay(
-    record: Mapping[str, Any], *, rubric: CompositeRubric | None = None, check: Check | None = None
+    record: Mapping[str, Any],
+    *,
+    rubric: CompositeRubric | None = None,
+    check: Check | None = None,
+    formats: Sequence[Format] = STANDARD,
 ) -> tuple[Episode, list[Problem]]:
     """The episode as this world plays it, and where the record differs from it."""
-    scenario = _scenario(field(record, "scenario", dict))
+    scenario = read_scenario(field(record, "scenario", dict))
     team, _ = field(record, "team", str), field(record, "pack_hash", str)
     wires = field(record, "decisions", list)
     reward = record.get("reward")
@@ -180,7 +193,7 @@ def replay(
             problems.append(Problem(None, f"over after {episode.steps} of {len(wires)} turns"))
             break
         where = f"decision {number} of the recording"
-        decision, wrong = _numbered(where, read_decision, wire, env.view)
+        decision, wrong = _numbered(where, read_decision, wire, env.view, formats)
         found = [*wrong, *(check(env, decision) if check else ())]
         problems += [Problem(number, what) for what in found]
         episode.turns.append(env.play(decision))
@@ -215,7 +228,8 @@ def _mismatch(scenario: Scenario, recorded_hash: str, what: str) -> BadInput:
     return BadInput(f"this version of the world does not reproduce the recording: {what} ({why})")
 
 
-def _scenario(wire: dict[str, Any]) -> Scenario:
+def read_scenario(wire: dict[str, Any]) -> Scenario:
+    """What ``Scenario.to_wire`` wrote."""
     pack, tier = field(wire, "pack", str), field(wire, "tier", str)
     seed, limit = field(wire, "seed", int), field(wire, "limit", int)
     # A missing name must not become a default: "" is refused where a name is needed.

@@ -185,6 +185,9 @@ def _wire_field(argument: Argument) -> tuple[Any, Any]:
 _FIELDS: dict[str, Any] = {"action": (Verb | None, None)} | {
     argument.name: _wire_field(argument) for kind in VERBS.values() for argument in kind.arguments
 }
+_EITHER: list[Any] = [
+    {"required": [name], "properties": {name: {"type": "string"}}} for name in ("action", "reply")
+]
 _Fields: Any = create_model("_Fields", **_FIELDS)
 
 
@@ -195,7 +198,7 @@ class ChaosOpsAction(_Described, _Fields):  # type: ignore[misc]
     read is a miscommunication in the world, and costs what that costs.
     """
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, json_schema_extra={"oneOf": _EITHER})
 
     metadata: dict[str, Any] = Field(
         default_factory=dict, description="Additional metadata for the action"

@@ -49,12 +49,12 @@ def _loops() -> set[threading.Thread]:
     return {thread for thread in threading.enumerate() if "_serve" in thread.name}
 
 
-def test_threads_share_one_loop(server: FaultyServer) -> None:
+def test_threads_and_policies_share_one_loop(server: FaultyServer) -> None:
     policy = policy_at(server, "+concurrency=3")
-    others = _loops()  # of policies that are gone: each ends when it gets to it
     with ThreadPoolExecutor(6) as threads:
         decided = list(threads.map(lambda _: decide(policy), range(12)))
-        assert len(_loops() - others) == 1
+        assert decide(policy_at(server, "+concurrency=2")) == decided[0]
+        assert len(_loops()) == 1
     assert decided == [decided[0]] * 12
     assert len(server.connections) <= 3
 

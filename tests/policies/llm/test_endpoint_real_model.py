@@ -73,7 +73,8 @@ def test_an_episode_in_json(url: str) -> None:
     policy, episode = played(url, "+price=0.15/0.60", scenario)
     assert {turn.role for turn in episode.turns} == set(Role)
     rules = Env(episode.scenario).world.public.rules
-    schemas = {role: action_schema(rules, role)["required"] for role in Role}
+    schemas = {role: list(action_schema(rules, role)["required"]) for role in Role}
+    schemas[Role.OVERSIGHT].insert(-1, "suspicion")  # before the message
     read = written = 0
     for turn in episode.turns:
         exchange = turn.decision.exchange
@@ -81,8 +82,14 @@ def test_an_episode_in_json(url: str) -> None:
         # Every field in its place: the server kept the schema, whatever the model had in mind.
         assert list(json.loads(exchange.reply)) == schemas[turn.role]
         read, written = read + exchange.tokens_read, written + exchange.tokens_written
-        flags = isinstance(turn.decision.action, FlagRogue)
-        assert (turn.decision.suspicion is not None) == (flags and turn.role is Role.OVERSIGHT)
+        if turn.role is Role.OVERSIGHT:
+            # The server's grammar knows no limits of numbers, and a small model writes any.
+            flags = isinstance(turn.decision.action, FlagRogue)
+            told = set(json.loads(exchange.reply)["suspicion"])
+            assert told == set(rules.agents)
+            assert (turn.decision.suspicion is None) <= (exchange.suspicion_lost and not flags)
+        else:
+            assert turn.decision.suspicion is None
     assert policy.status()["constrained"] == "json_schema"
     assert policy.status()["usage"] == "reported"
     assert policy.status()["revision"].startswith("smollm2")

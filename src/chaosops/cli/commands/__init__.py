@@ -50,6 +50,7 @@ COMMANDS = {
         "serve": "serve episodes over OpenEnv, tables and the page",
         "table": "open a table for four players on a server",
         "seat": "play one role of a table",
+        "wire": "write the messages as JSON Schema, OpenAPI and AsyncAPI documents",
         "secret": "make the secret of a private split",
         "submission open": "open a submission for somebody; prints its token",
         "submission close": "give up what was not played and write the results",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,9 +12,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from chaosops.cli.budget import REPLIES_NAME, UNLIMITED, Budget
 from chaosops.cli.options import (
+    HERE,
     CommandLine,
     Count,
+    EngineOptions,
     Folder,
     Mechanisms,
     Names,
@@ -26,7 +28,8 @@ from chaosops.cli.options import (
     Split,
 )
 from chaosops.cli.output import note, print, print_result
-from chaosops.cli.progress import Progress
+from chaosops.cli.progress import Progress, worker_words
+from chaosops.cli.repeatable import repeatable
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
@@ -50,6 +53,7 @@ from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
 from chaosops.rubrics.prices import parse_rewards
 from chaosops.wire.recordings import write_recording
+from chaosops.workers import Pool, open_workers
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SAVED = "episodes"  # recordings, in OUT
@@ -112,6 +116,7 @@ FULL = MatrixOptions()
 def execute(
     *,
     options: MatrixOptions = FULL,
+    where: EngineOptions = HERE,
     out: Folder = Path("results/eval"),
     no_figures: NoFigures = False,
     resume: bool = False,
@@ -119,6 +124,7 @@ def execute(
     side_by_side: Annotated[Count, Parameter(metavar="N")] = 64,
     save_episodes: bool = False,
     rewards: Rewards = "",
+    budget: Budget = UNLIMITED,
     json: bool = False,
     command_line: CommandLine,
 ) -> None:
@@ -132,27 +138,38 @@ def execute(
         json: print the summary as JSON, not as tables
     """
     matrix, own_rewards = options.scenarios(), parse_rewards(rewards)
-    if resume and force:
-        raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
-    if not no_figures:
-        figures.require_matplotlib()
+    _require_usable(resume=resume, force=force, draw=not no_figures)
     folder = open_folder(out)
-    with locked(folder):
+    players = options.players(matrix[0].pack)
+    with (
+        locked(folder),
+        open_workers(where.engine(), say=note) as pool,
+        budget.account(players, folder / REPLIES_NAME, resume=resume).in_use(),
+    ):
         _require_free(folder, resume=resume, force=force)
         clear = partial(_clear, folder)
         with Journal(folder / JOURNAL_NAME, resume=resume, say=note, clear=clear) as journal:
             results = evaluate_with_progress(
-                options.players(matrix[0].pack),
+                players,
                 matrix,
-                _repeatable(command_line),
+                repeatable(command_line),
                 side_by_side=side_by_side,
                 journal=journal,
                 rewards=own_rewards,
+                pool=pool,
             )
         saved = write_episodes(results, folder / SAVED) if save_episodes else []
-        report(results, folder, draw=not no_figures, written=[save(results, folder)], as_json=json)
+        written = [save(results, folder)]
+        report(results, folder, draw=not no_figures, written=written, as_json=json, pool=pool)
     for place in saved:
         print(f"episodes for chaosops replay: {place}", file=sys.stderr if json else None)
+
+
+def _require_usable(*, resume: bool, force: bool, draw: bool) -> None:
+    if resume and force:
+        raise BadInput("--resume goes on with an evaluation and --force replaces it: choose one")
+    if draw:
+        figures.require_matplotlib()
 
 
 def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
@@ -171,7 +188,7 @@ def _require_free(folder: Path, *, resume: bool, force: bool) -> None:
 
 def _clear(folder: Path) -> None:
     """Remove the files of an earlier evaluation, so that none is taken for a new one."""
-    names = (JOURNAL_NAME, *RESULTS, *DERIVED, *FIGURES)
+    names = (JOURNAL_NAME, REPLIES_NAME, *RESULTS, *DERIVED, *FIGURES)
     for path in (*(folder / name for name in names), *folder.glob(f"{SAVED}/*/[0-9]*.json")):
         try:
             path.unlink(missing_ok=True)
@@ -179,27 +196,21 @@ def _clear(folder: Path) -> None:
             raise BadInput(f"cannot remove {path}: {error.strerror or error}") from None
 
 
-def _repeatable(command_line: str) -> str:
-    """The command without ``--resume``: a resumed evaluation writes the same files as one that was
-    never stopped.
-
-    >>> _repeatable("chaosops eval --resume --out 'my results'")
-    "chaosops eval --out 'my results'"
-    """
-    again = ("--resume", "--force")
-    return shlex.join(word for word in shlex.split(command_line) if word not in again)
-
-
 def evaluate_with_progress(
-    policies: list[str], matrix: list[Scenario], command: str, **more: Any
+    policies: list[str],
+    matrix: list[Scenario],
+    command: str,
+    pool: Pool | None = None,
+    **more: Any,
 ) -> Results:
     with Progress() as progress:
 
         def tell(policy: str, done: int, total: int, turns: int) -> None:
-            progress.update(policy, done, total, f"{turns:,} turns")
+            words = [f"{turns:,} turns", *worker_words(pool.tallies if pool else ())]
+            progress.update(policy, done, total, ", ".join(words))
 
         progress.update("loading policies", 0, None)
-        return evaluate(policies, matrix, command=command, progress=tell, **more)
+        return evaluate(policies, matrix, command=command, progress=tell, pool=pool, **more)
 
 
 def write_episodes(results: Results, folder: Path) -> list[Path]:
@@ -248,11 +259,12 @@ def report(
     written: Sequence[Path] = (),
     as_json: bool = False,
     recorded: Sequence[Mapping[str, Any]] = (),
+    pool: Pool | None = None,
 ) -> None:
     """Write the files that are derived from results.json and print the tables. Then name these
     files and those already ``written``. ``recorded``: rows of an earlier evaluation, for the
     printed table only."""
-    monitors = judged(results)
+    monitors = judged(results, pool=pool)
     summary = results.summary()
     paths = list(written)
     for name, text in derived_files(results, monitors).items():

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from chaosops.cli.commands.list import recipe_lines
-from chaosops.cli.options import Folder, NoFigures, Pairs, recipe_settings, whole
+from chaosops.cli.options import Folder, NoFigures, Pairs, RayAddress, WorkerCount, recipe_settings
 from chaosops.cli.output import note, print
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
@@ -33,6 +33,7 @@ from chaosops.training.run_folder import METRICS
 from chaosops.training.tracking import require_tracking, tracked
 from chaosops.training.trl_run import train_trl
 from chaosops.training.turn_making import make_turns
+from chaosops.workers import Engine
 
 
 def execute(
@@ -43,7 +44,8 @@ def execute(
     rogue_bonus_multiplier: Annotated[str, Parameter(metavar="M")] = "",
     out: Folder | None = None,
     resume: bool = False,
-    workers: Annotated[int | None, whole(1, 1024)] = None,
+    workers: WorkerCount = None,
+    ray: RayAddress = None,
     turns: Folder | None = None,
     only_turns: bool = False,
     no_figures: NoFigures = False,
@@ -55,7 +57,7 @@ def execute(
         rogue_bonus_multiplier: factor on rewards of flags: constant (2.0) or annealed (2.0->1.0)
         out: folder of the run [default: runs/NAME]
         resume: go on from the last checkpoint
-        workers: processes that play episodes [default: cores less one]
+        workers: processes that play episodes [default: cores less one; with --ray, its CPUs]
         turns: folder that keeps turns for other runs; those that it holds are not made again
         only_turns: make the turns and end; needs no GPU
     """
@@ -67,10 +69,9 @@ def execute(
         return
     path = find_recipe(recipe)
     loaded = load_recipe(path, overrides, note=note)
-    workers = workers or max(1, (os.cpu_count() or 2) - 1)
-    turns = _turn_folder(loaded, turns, needed=only_turns)
+    engine, turns = _engine(loaded, workers, ray), _turn_folder(loaded, turns, needed=only_turns)
     if turns and only_turns:
-        _make_turns(loaded, turns, workers)
+        _make_turns(loaded, turns, engine)
         return
     if not no_figures:
         figures.require_matplotlib()
@@ -82,7 +83,7 @@ def execute(
     # Of several processes of one run, only the first locks the folder and prints.
     is_first = os.environ.get("RANK", "0") == "0"
     with locked(open_folder(folder)) if is_first else nullcontext():
-        adapter = _train(loaded, base, folder, resume=resume, workers=workers, turns=turns)
+        adapter = _train(loaded, base, folder, resume=resume, engine=engine, turns=turns)
     if is_first:
         _report(loaded, adapter, folder, figure=not no_figures)
 
@@ -97,12 +98,20 @@ def _report(recipe: Recipe, adapter: Path, folder: Path, *, figure: bool) -> Non
     print(f"play it: chaosops run --policy {recipe.base}+adapter={adapter}+format={style}{pack}")
 
 
-def _make_turns(recipe: Recipe, turns: Path, workers: int) -> None:
+def _make_turns(recipe: Recipe, turns: Path, engine: Engine) -> None:
     with Progress("%") as progress:
         watch = _Watch(recipe.name, progress)
-        make_turns(recipe, _base(recipe), turns, workers=workers, tell=watch.tell)
+        make_turns(recipe, _base(recipe), turns, engine=engine, tell=watch.tell)
     print(f"written: {turns}")
     print(f"train on them with --turns {turns} and the same values; any seed")
+
+
+def _engine(recipe: Recipe, workers: int | None, ray: str | None) -> Engine:
+    if ray is None:
+        return Engine(workers or max(1, (os.cpu_count() or 2) - 1))
+    if recipe.method == "trl":
+        raise BadInput("--ray needs method = 'menu': TRL plays its own turns")
+    return Engine(workers, ray)
 
 
 def _turn_folder(recipe: Recipe, turns: Path | None, *, needed: bool) -> Path | None:
@@ -116,16 +125,14 @@ def _turn_folder(recipe: Recipe, turns: Path | None, *, needed: bool) -> Path | 
 
 
 def _train(
-    recipe: Recipe, base: Path, folder: Path, *, resume: bool, workers: int, turns: Path | None
+    recipe: Recipe, base: Path, folder: Path, *, resume: bool, engine: Engine, turns: Path | None
 ) -> Path:
     with Progress("%") as progress:
         watch = _Watch(recipe.name, progress)
         with tracked(recipe, watch.tell) as tell, _noted_cost(folder, watch):
             if recipe.method == "trl":
                 return train_trl(recipe, base, folder, resume=resume, tell=tell)
-            return train(
-                recipe, base, folder, resume=resume, workers=workers, turns=turns, tell=tell
-            )
+            return train(recipe, base, folder, resume=resume, engine=engine, turns=turns, tell=tell)
 
 
 @contextmanager

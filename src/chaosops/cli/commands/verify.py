@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from chaosops.cli.options import File
+from chaosops.cli.options import File, WorkerCount
 from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
@@ -24,6 +24,7 @@ from chaosops.evaluation.secret import Secret, read_secret
 from chaosops.evaluation.verify import Report, verify_folder, verify_private, verify_recording
 from chaosops.report.transcript import count
 from chaosops.report.written import derived_files, judged
+from chaosops.workers import Engine, Pool, open_workers
 
 _EVALUATION = (RESULTS_NAME, COMPRESSED_NAME, JOURNAL_NAME)
 _SHOWN = 50  # findings of one place; --json has all
@@ -36,6 +37,7 @@ def execute(
     json: bool = False,
     secret: File | None = None,
     own_policies: bool = False,
+    workers: WorkerCount = None,
 ) -> int:
     """
     Args:
@@ -43,12 +45,15 @@ def execute(
         json: print every finding as JSON
         secret: secret of a private split, to check the signature and the episodes
         own_policies: import the policies of your own that the results name, and ask them again
+        workers: processes that replay the episodes [default: this one]
     """
     # All places are found before any is replayed, so that errors come early.
     places = list(dict.fromkeys(found for given in place for found in _places(given)))
     opened = read_secret(secret, private=False) if secret else None
     alone = len(places) == 1
-    reports = [_verify(each, opened, alone=alone, ask_own=own_policies) for each in places]
+    with open_workers(Engine(workers)) as pool:
+        verify = partial(_verify, secret=opened, alone=alone, ask_own=own_policies, pool=pool)
+        reports = [verify(each) for each in places]
     reports += [Report(of, notes=notes) for of in place if (notes := _skipped(of))]
     found = sum(len(report.findings) for report in reports)
     episodes = count(sum(report.episodes for report in reports), "episode")
@@ -95,9 +100,11 @@ def _skipped(given: Path) -> list[str]:
     return notes
 
 
-def _verify(place: Path, secret: Secret | None, *, alone: bool, ask_own: bool) -> Report:
+def _verify(
+    place: Path, *, secret: Secret | None, alone: bool, ask_own: bool, pool: Pool | None
+) -> Report:
     try:
-        report = _verify_place(place, ask_own)
+        report = _verify_place(place, ask_own, pool)
         if secret is not None:
             verify_private(report, secret)
     except BadInput as error:
@@ -108,18 +115,18 @@ def _verify(place: Path, secret: Secret | None, *, alone: bool, ask_own: bool) -
     return report
 
 
-def _verify_place(place: Path, ask_own: bool) -> Report:
+def _verify_place(place: Path, ask_own: bool, pool: Pool | None) -> Report:
     if place.is_file():
         return verify_recording(place, ask_own=ask_own)
 
     def derive(results: Results, stored: Mapping[str, str]) -> dict[str, str]:
         progress.update(f"{place}: recomputing the figures", 0, None)
-        monitors = judged(results, stored.get(MONITOR))
+        monitors = judged(results, stored.get(MONITOR), pool)
         return derived_files(results, monitors, stored.get(SUMMARY))
 
     with Progress() as progress:
         tell = partial(progress.update, str(place))
-        return verify_folder(place, derive, tell, ask_own=ask_own)
+        return verify_folder(place, derive, tell, ask_own=ask_own, pool=pool)
 
 
 def _lines(report: Report) -> Iterator[str]:

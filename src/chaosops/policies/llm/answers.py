@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
+from chaosops.policies.llm.reasoning import end_of_reasoning
+
 KEY_VARIABLES = ("CHAOSOPS_API_KEY", "OPENAI_API_KEY")
 MAX_TOKENS_TOLD = 10**9  # a larger count for one answer is ignored
 
@@ -29,6 +31,7 @@ class Answer(NamedTuple):
     tokens_written: int | None
     revision: str  # what the server calls the model and its build
     logprobs: Any  # as the server sent them
+    reasoning_chars: int = 0  # in fields of their own; reasoning in the text is still in it
 
 
 def read_answer(body: bytes) -> Answer:
@@ -39,7 +42,8 @@ def read_answer(body: bytes) -> Answer:
         raise Fault("an answer that is not JSON") from None
     try:
         choice = data["choices"][0]
-        text = choice["message"].get("content")
+        message = choice["message"]
+        text = _text_of(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError):
         said = clean(error_message(body)) if isinstance(data, dict) and "error" in data else ""
         raise Fault("an answer without choices" + (f": {said}" if said else "")) from None
@@ -56,7 +60,22 @@ def read_answer(body: bytes) -> Answer:
         tokens_written=_token_count(count.get("completion_tokens")),
         revision=clean(" ".join(name for name in names if isinstance(name, str) and name)),
         logprobs=choice.get("logprobs"),
+        reasoning_chars=_reasoning_chars(message),
     )
+
+
+def _text_of(content: Any) -> Any:
+    """Some servers send a list of parts, of which those of type text are the reply."""
+    if not isinstance(content, list):
+        return content
+    parts = [part for part in content if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(part["text"] for part in parts)
+
+
+def _reasoning_chars(message: Mapping[str, Any]) -> int:
+    """Servers name the field differently; some send the same text under both names."""
+    texts = [message.get(name) for name in ("reasoning_content", "reasoning")]
+    return max(len(text) if isinstance(text, str) else 0 for text in texts)
 
 
 def _token_count(value: object) -> int | None:
@@ -129,12 +148,26 @@ def first_words(logprobs: Any) -> dict[str, float]:
     """The likeliest first tokens and their probabilities. Empty if the server sent none."""
     found: dict[str, float] = {}
     try:
-        first = next(place for place in logprobs["content"] if place["token"].strip())
-        for option in first["top_logprobs"]:
+        for option in first_place(logprobs)["top_logprobs"]:
             word, logprob = option["token"].strip(), option["logprob"]
             if isinstance(logprob, bool) or not math.isfinite(logprob):
                 return {}
             found[word] = found.get(word, 0.0) + math.exp(min(0.0, logprob))
-    except (KeyError, TypeError, AttributeError, StopIteration, OverflowError):
+    except (KeyError, TypeError, AttributeError, OverflowError):
         return {}  # an overflow: a whole number that is too large for a float
     return found
+
+
+def first_place(logprobs: Any) -> Any:
+    """The first token of the answer. Tokens of reasoning come before it, also where the server
+    sends their text in a field of its own."""
+    try:
+        places = logprobs["content"]
+        left = end_of_reasoning("".join(place["token"] for place in places))
+        for place in places:
+            if left <= 0 and place["token"].strip():
+                return place
+            left -= len(place["token"])
+    except (KeyError, TypeError, AttributeError):
+        pass
+    return {}

@@ -15,17 +15,13 @@ import json
 import os
 import re
 import sys
-import threading
 import time
-import weakref
 from collections.abc import Callable, Coroutine, Mapping
-from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
-from chaosops.core.loopback import PROXY_VARIABLES, is_loopback
 from chaosops.policies.llm.answers import (
     KEY_VARIABLES,
     Answer,
@@ -36,18 +32,18 @@ from chaosops.policies.llm.answers import (
     read_answer,
     retry_after_s,
 )
+from chaosops.policies.llm.connections import connections
+from chaosops.policies.llm.pace import Pace
 from chaosops.policies.llm.spec import ModelSpec
-
-if TYPE_CHECKING:
-    import httpx
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 10.0
 HICCUP_S = 1.0  # shorter faults are not printed
 CONNECT_S = 10.0
-KEPT_S = 2.0  # many servers close an idle connection after 5 s, maybe while a request is sent
+MOST_AT_ONCE = 64
 MAX_ANSWER_BYTES = 8_000_000
 PASSING = frozenset({408, 409, 425, 429})  # and every 5xx
+TOO_MANY = frozenset({429, 503, 529})  # the server asks for fewer requests
 
 T = TypeVar("T")
 
@@ -59,9 +55,10 @@ class EndpointDown(ChaosOpsError):
 class EndpointRefused(ChaosOpsError):
     """The endpoint answered, and asking again would not help."""
 
-    def __init__(self, status: int, text: str) -> None:
+    def __init__(self, status: int, text: str, said: str = "") -> None:
         super().__init__(text)
         self.status = status
+        self.said = said  # the server's own words
 
 
 def check_url(url: str) -> str:
@@ -97,8 +94,7 @@ def _authorization() -> dict[str, str]:
 
 
 class ChatClient:
-    """Runs on an event loop in a thread of its own. Its connections are kept between calls, and
-    the caller may run a loop of its own, as notebooks do."""
+    """Asks one model. All clients share the connections of their process."""
 
     def __init__(self, spec: ModelSpec) -> None:
         try:
@@ -106,49 +102,17 @@ class ChatClient:
         except ImportError:
             raise MissingExtra("asking an endpoint", "httpx", "endpoints") from None
         self.url = check_url(spec.url)  # first: other errors show the spec with its secrets
-        self.concurrency = int(spec.number("concurrency", 8, least=1))
+        self.concurrency = int(spec.number("concurrency", MOST_AT_ONCE, least=1))
         self._address = f"{self.url}/chat/completions"
         self._model = spec.model
         self._timeout_s = spec.number("timeout", 60.0, least=0.1)
         self._patience_s = spec.number("patience", 600.0)
         self._failing: set[object] = set()
         self._outage_since: float | None = None
-        self._starting = threading.Lock()
-        self._started_in = 0
-        self._http: httpx.AsyncClient
-        self._loop: asyncio.AbstractEventLoop
-
-    def _started(self) -> asyncio.AbstractEventLoop:
-        """The loop of this process. A forked process has a copy of the loop but not its thread."""
-        with self._starting:
-            if self._started_in != os.getpid():
-                self._http, self._loop = self._connect(), asyncio.new_event_loop()
-                self._started_in = os.getpid()
-                threading.Thread(target=_serve, args=(self._loop,), daemon=True).start()
-                weakref.finalize(self, _close, self._http, self._loop, os.getpid())
-            return self._loop
-
-    def _connect(self) -> httpx.AsyncClient:
-        import httpx
-
-        try:
-            return httpx.AsyncClient(
-                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
-                timeout=httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s)),
-                limits=httpx.Limits(max_connections=self.concurrency, keepalive_expiry=KEPT_S),
-                trust_env=not is_loopback(self.url),
-                # A cookie would connect an episode with those before it.
-                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            )
-        except (httpx.InvalidURL, ValueError, ImportError) as error:
-            raise BadInput(
-                f"the proxy of {PROXY_VARIABLES} in the environment cannot be used: {error}"
-            ) from None
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Wait for work that calls ``complete``. Ctrl-C cancels it."""
-        loop = self._started()
-        future = asyncio.run_coroutine_threadsafe(work(), loop)
+        future = asyncio.run_coroutine_threadsafe(work(), connections().loop)
         try:
             return future.result()
         finally:
@@ -160,16 +124,22 @@ class ChatClient:
         """``key`` seeds the jitter of the pauses, so that many requests do not return at once."""
         content = json.dumps(question).encode()
         dice = Dice(key)
-        since = time.monotonic()
-        until = since + (self._patience_s if patience_s is None else patience_s)
+        pace = connections().pace(self.url, self._model, self.concurrency)
+        patience_s = self._patience_s if patience_s is None else patience_s
+        since: float | None = None
+        until = time.monotonic() + patience_s
         tries = 0
         me = object()
         try:
             while True:
                 tries += 1
                 try:
-                    answer = await self._try(content)
+                    async with pace.slot(until) as started:
+                        if since is None:  # waiting for a slot is no fault of the server
+                            since, until = started, started + patience_s
+                        answer = await self._try(content, pace, started)
                 except Fault as fault:
+                    assert since is not None
                     wait_s = self._pause_s(fault, since, until, tries, dice)
                     self._failing.add(me)
                     await asyncio.sleep(wait_s)
@@ -204,7 +174,7 @@ class ChatClient:
             self._outage_since = None
             tell(f"endpoint {self.url} answers again after {lasted:.0f} s")
 
-    async def _try(self, content: bytes) -> Answer:
+    async def _try(self, content: bytes, pace: Pace, started: float) -> Answer:
         import httpx
 
         try:
@@ -212,20 +182,30 @@ class ChatClient:
             async with asyncio.timeout(self._timeout_s):
                 status, headers, body = await self._post(content)
         except (TimeoutError, httpx.ReadTimeout, httpx.WriteTimeout):
+            pace.refused(started)
             raise Fault(f"no whole answer within {self._timeout_s:g} s") from None
         except (httpx.TransportError, httpx.DecodingError) as problem:
             raise Fault(clean(deepest_cause(problem))) from None
         if 200 <= status < 300:
+            pace.answered(started)
             return read_answer(body)
         said = clean(error_message(body))
         if (status in PASSING or status >= 500) and "insufficient_quota" not in said:
-            raise Fault(f"HTTP {status} {said}".rstrip(), retry_after_s(headers))
-        raise EndpointRefused(status, self._refusal(status, headers, said)) from None
+            wait_s = retry_after_s(headers)
+            if status in TOO_MANY:
+                pace.refused(started, wait_s)
+            raise Fault(f"HTTP {status} {said}".rstrip(), wait_s)
+        raise EndpointRefused(status, self._refusal(status, headers, said), said) from None
 
     async def _post(self, content: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        import httpx
+
         head = _authorization()
-        async with self._http.stream(
-            "POST", self._address, content=content, headers=head
+        timeout = httpx.Timeout(self._timeout_s, connect=min(CONNECT_S, self._timeout_s))
+        async with (
+            connections()
+            .pool(self.url)
+            .stream("POST", self._address, content=content, headers=head, timeout=timeout)
         ) as response:
             # A few packed bytes can unpack to gigabytes: nothing is unpacked.
             packed = response.headers.get("content-encoding", "identity").strip().lower()
@@ -256,18 +236,6 @@ class ChatClient:
                 "write openai:MODEL@URL with the URL up to /v1"
             )
         return answer
-
-
-def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    loop.run_forever()
-    loop.close()
-
-
-def _close(http: httpx.AsyncClient, loop: asyncio.AbstractEventLoop, started_in: int) -> None:
-    if started_in != os.getpid():
-        return
-    closing = asyncio.run_coroutine_threadsafe(http.aclose(), loop)
-    closing.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
 
 
 def tell(line: str) -> None:

@@ -27,14 +27,20 @@ OPTIONS = {
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
     "patience": "seconds an endpoint may fail before the run gives up",
-    "concurrency": "requests sent to an endpoint at once",
+    "concurrency": "most requests sent to an endpoint at once (default: 64)",
     "price": "US dollars per million tokens, read/written, such as 0.15/0.60",
+    "max_tokens": "longest reply of an endpoint, reasoning included (default: 500; of a menu 8)",
+    "extra": "a JSON object of further fields for each request to an endpoint",
+    "prompt": "a text file with a system prompt of your own for an endpoint",
 }
 _LOCAL = ("adapter", "format", "runtime", "temperature", "flag_at", "audit_at")
 OPTIONS_OF = {
     "llama.cpp": (*_LOCAL, "threads"),
     "transformers": (*_LOCAL, "batch", "compile"),
-    "an endpoint": ("format", "temperature", "timeout", "patience", "concurrency", "price"),
+    "an endpoint": (
+        *("format", "temperature", "timeout", "patience", "concurrency", "price"),
+        *("max_tokens", "extra", "prompt"),
+    ),
 }
 _OPTION = re.compile(rf"\+({'|'.join(OPTIONS)})=")
 

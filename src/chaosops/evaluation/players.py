@@ -1,0 +1,139 @@
+"""Who plays the episodes of an evaluation: a team in this process, or the same team in every
+worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from chaosops.core.episode import Episode
+from chaosops.core.errors import BadInput
+from chaosops.core.scenario import Scenario
+from chaosops.rollout import Team, load_team, play_many, policy_names
+from chaosops.rubrics import priced
+from chaosops.workers import Pool, in_order, tell_driver
+
+Tell = Callable[[int], None]  # called with the number of turns just played
+
+
+class Setting(NamedTuple):
+    """What is the same for all teams of an evaluation."""
+
+    packs: tuple[str, ...]
+    side_by_side: int
+    rewards: Mapping[str, float]  # those other than the standard
+
+    def load(self, name: str) -> Team:
+        """A model that was not trained on one of the packs is refused."""
+        team = load_team(name)
+        if self.rewards:
+            team.require_no_search()
+        for pack in self.packs:
+            team.require_trained_on(pack)
+        return team
+
+    def play(self, team: Team, scenarios: Sequence[Scenario], tell: Tell) -> Iterator[Episode]:
+        rubric = priced(self.rewards)
+        return play_many(scenarios, team, rubric=rubric, side_by_side=self.side_by_side, tell=tell)
+
+
+class Player(Protocol):
+    def status(self) -> dict[str, Any]: ...
+
+    def play(self, scenarios: Sequence[Scenario], tell: Tell) -> Iterator[Episode]:
+        """Episodes in the order of the scenarios."""
+        ...
+
+
+class TeamPlayer:
+    def __init__(self, name: str, setting: Setting) -> None:
+        self._setting = setting
+        self._team = setting.load(name)
+
+    def status(self) -> dict[str, Any]:
+        return self._team.status()
+
+    def play(self, scenarios: Sequence[Scenario], tell: Tell) -> Iterator[Episode]:
+        return self._setting.play(self._team, scenarios, tell)
+
+
+class PoolPlayer:
+    """The workers load the team, once in each. This process does not."""
+
+    def __init__(self, name: str, setting: Setting, pool: Pool) -> None:
+        self._name = name
+        self._setting = setting
+        self._pool = pool
+        self._status = pool.submit(_status_of, name, setting)
+
+    def status(self) -> dict[str, Any]:
+        status: dict[str, Any] = self._status.result()
+        return status
+
+    def play(self, scenarios: Sequence[Scenario], tell: Tell) -> Iterator[Episode]:
+        seen, expected = self._told(), self.status()
+
+        def tick() -> None:
+            nonlocal seen
+            before, seen = seen, self._told()
+            tell(seen - before)
+
+        work = partial(_play, self._name, self._setting)
+        for episode, status in in_order(self._pool, work, scenarios, tick):
+            if status != expected:
+                raise BadInput(_difference(self._name, expected, status))
+            tick()
+            yield episode
+
+    def _told(self) -> int:
+        return sum(tally.told for tally in self._pool.tallies)
+
+
+def load_players(
+    policies: Sequence[str], setting: Setting, pool: Pool | None
+) -> dict[str, TeamPlayer | PoolPlayer]:
+    """Teams that ask a server play in this process: it only waits for them, and their limits on
+    requests hold for all episodes together."""
+    return {
+        name: TeamPlayer(name, setting)
+        if pool is None or _asks_server(name)
+        else PoolPlayer(name, setting, pool)
+        for name in policies
+    }
+
+
+def _asks_server(team: str) -> bool:
+    return any(name.startswith("openai:") for name in policy_names(team).values())
+
+
+def _difference(name: str, first: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    keys = [key for key in {**first, **other} if first.get(key) != other.get(key)]
+    found = "; ".join(f"{key} is {first.get(key)} and {other.get(key)}" for key in keys[:2])
+    return (
+        f"two workers loaded {name} differently: {found}; give all workers the same files, "
+        "packages and hardware"
+    )
+
+
+# A worker loads a team once. The setting of a pool's evaluation does not change.
+_teams: dict[str, Team] = {}
+
+
+def _loaded(name: str, setting: Setting) -> Team:
+    if name not in _teams:
+        _teams[name] = setting.load(name)
+    return _teams[name]
+
+
+def _status_of(name: str, setting: Setting) -> dict[str, Any]:
+    return _loaded(name, setting).status()
+
+
+def _play(
+    name: str, setting: Setting, scenarios: Sequence[Scenario]
+) -> Iterator[tuple[Episode, dict[str, Any]]]:
+    """In a worker: each episode, and the team's status after it."""
+    team = _loaded(name, setting)
+    for episode in setting.play(team, scenarios, tell_driver):
+        yield episode, team.status()

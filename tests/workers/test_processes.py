@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from chaosops.core.errors import BadInput
+from chaosops.workers import HERE, Engine, in_order, open_workers
+from chaosops.workers.serving import WorkerFailed
+from tests.workers import tasks
+
+ITEMS = list(range(20))
+SQUARES = [item * item for item in ITEMS]
+
+
+@pytest.mark.parametrize("engine", [HERE, Engine(1), Engine(2)])
+def test_results_come_in_order(engine: Engine) -> None:
+    with open_workers(engine) as pool:
+        assert (pool is None) == (engine.workers != 2)
+        assert list(in_order(pool, tasks.square, ITEMS)) == SQUARES
+        assert list(in_order(pool, tasks.square, [])) == []
+        if pool is not None:
+            assert sum(tally.items for tally in pool.tallies) == len(ITEMS)
+            assert sum(tally.told for tally in pool.tallies) == 10 * len(ITEMS)
+
+
+def test_the_work_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
+    with open_workers(Engine(2)) as pool:
+        assert pool is not None
+        work = partial(tasks.die_once, tmp_path / "died")
+        assert list(in_order(pool, work, ITEMS)) == SQUARES
+        assert sorted(tally.restarts for tally in pool.tallies) == [0, 1]
+
+
+def test_work_that_kills_every_worker_ends() -> None:
+    with open_workers(Engine(2)) as pool, pytest.raises(BadInput, match=r"exit code -9.*fewer"):
+        list(in_order(pool, tasks.die, [1]))
+
+
+def test_a_worker_is_set_up_once() -> None:
+    with open_workers(Engine(2), tasks.set_up) as pool:
+        found = list(in_order(pool, tasks.count_setups, ITEMS))
+    assert {times for _, times in found} == {1}
+    assert os.getpid() not in {process for process, _ in found}
+
+
+def test_errors_of_a_worker_reach_the_driver() -> None:
+    with open_workers(Engine(2)) as pool:
+        with pytest.raises(BadInput, match="did you mean 'oracle'"):
+            list(in_order(pool, tasks.refuse, ITEMS))
+        with pytest.raises(WorkerFailed, match="ZeroDivisionError"):
+            list(in_order(pool, tasks.divide, ITEMS))
+        assert list(in_order(pool, tasks.square, ITEMS)) == SQUARES, "the pool can be used again"
+
+
+@pytest.mark.parametrize("name", ["version", "pack arena", "source"])
+def test_a_worker_with_other_code_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chaosops.workers import processes
+    from chaosops.workers.identity import identity
+
+    other = {**identity(), name: "other"}
+    monkeypatch.setattr(processes, "identity", lambda: other)
+    with pytest.raises(BadInput, match=f"{name} is .* there and other here; install the same"):
+        open_workers(Engine(2)).__enter__()
+
+
+def test_gpus_come_from_ray() -> None:
+    with pytest.raises(BadInput, match="--ray local"):
+        open_workers(Engine(2, gpus=1)).__enter__()
+
+
+def test_workers_end_with_their_driver() -> None:
+    script = (
+        "import time\n"
+        "from chaosops.workers import Engine, open_workers\n"
+        "if __name__ == '__main__':\n"
+        "    with open_workers(Engine(2)) as pool:\n"
+        "        print(*(worker._process.pid for worker in pool._workers), flush=True)\n"
+        "        time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as driver:
+        assert driver.stdout is not None
+        workers = [int(word) for word in driver.stdout.readline().split()]
+        assert len(workers) == 2
+        driver.send_signal(signal.SIGKILL)
+    for _ in range(100):
+        if not any(Path("/proc", str(worker)).exists() for worker in workers):
+            return
+        time.sleep(0.1)
+    pytest.fail("a worker outlives its driver")
