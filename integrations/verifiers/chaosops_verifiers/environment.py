@@ -18,7 +18,8 @@ from chaosops import Env, Seat
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.formats import Format, load_format
+from chaosops.policies.llm.formats import ENDPOINT_FORMATS, Format, load_format
+from chaosops.policies.llm.replies import split_answer
 from chaosops.roles.view import RoleView
 from chaosops.rollout import load_team
 from chaosops.seat import NO_REPLY
@@ -62,7 +63,8 @@ class ChaosOpsEnv(vf.Env[ChaosOpsEnvConfig]):
         untaken = set(config.train or ()) - set(config.seats)
         if untaken:
             raise ValueError(f"train names {', '.join(sorted(untaken))}, which no seat plays")
-        self._format = load_format(config.format)
+        # As endpoints are asked: Oversight tells its suspicion too.
+        self._format = ENDPOINT_FORMATS[load_format(config.format).name]()
         # Loaded once, and asked by one episode at a time: it may be a model.
         self._partners = load_team(config.partners) if len(self._seats) == 1 else None
         self._asking = asyncio.Lock()
@@ -138,7 +140,8 @@ class Player:
         if not self._stopped:
             segment = await self._exchange.turn(list(self._format.messages(view)))
             if not segment.terminated:
-                return Decision(self._format.read(view, segment.messages[-1].content or ""))
+                reply = split_answer(segment.messages[-1].content or "", self._format.name).answer
+                return Decision(self._format.read(view, reply), self._format.split(view, reply)[1])
             if self.trace.errors:
                 raise RuntimeError(f"{view.role} got no reply: {self.trace.errors[-1].message}")
             self._stopped = True

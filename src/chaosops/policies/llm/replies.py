@@ -6,7 +6,7 @@ from chaosops.core.actions import Unreadable
 from chaosops.core.decision import Chat
 from chaosops.policies.llm.answers import Answer
 from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
-from chaosops.policies.llm.reasoning import split_prose, split_reasoning
+from chaosops.policies.llm.reasoning import Split, split_prose, split_reasoning
 from chaosops.roles.parse import MAX_REPLY_CHARS
 
 _CUT = "…"
@@ -14,11 +14,17 @@ _CUT = "…"
 
 def answer_alone(answer: Answer, format_name: str) -> Answer:
     """Without the reasoning before it, which is counted."""
-    text, chars = split_reasoning(answer.text)
+    text, chars = split_answer(answer.text, format_name)
+    return answer._replace(text=text, reasoning_chars=answer.reasoning_chars + chars)
+
+
+def split_answer(reply: str, format_name: str) -> Split:
+    """What a model answers, and how much it wrote before that."""
+    text, chars = split_reasoning(reply)
     if format_name == "json":
         text, prose = split_prose(text)
         chars += prose
-    return answer._replace(text=_kept(text), reasoning_chars=answer.reasoning_chars + chars)
+    return Split(_kept(text), chars)
 
 
 def ends_in_reasoning(answer: Answer) -> bool:
