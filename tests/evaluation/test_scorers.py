@@ -166,6 +166,30 @@ def test_scores_from_elsewhere_are_a_scorer(
     assert "has no score of e00001, turn 1; score every turn of the evidence" in refusal
 
 
+def test_scores_replace_nothing_that_was_read(
+    monitors: str, transcripts: Path, tmp_path: Path, cli: Callable[..., Outcome]
+) -> None:
+    before = {path: path.read_bytes() for path in (*transcripts.iterdir(), Path(monitors))}
+    own = f"{monitors}:by_view"
+    for taken in ("evidence.jsonl", "labels.jsonl"):
+        named = str(transcripts / taken)
+        told = cli("monitor", own, str(transcripts), "--save-scores", named).refusal
+        assert "this command uses it already" in told
+    for named in (monitors, str(transcripts / "manifest.json"), str(tmp_path / "scores.txt")):
+        told = cli("monitor", own, str(transcripts), "--save-scores", named).refusal
+        assert "name a *.jsonl file" in told
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_scorer_that_exits_is_an_error(
+    tmp_path: Path, transcripts: Path, cli: Callable[..., Outcome]
+) -> None:
+    path = tmp_path / "leaves.py"
+    path.write_text("import sys\n\ndef score(view):\n    sys.exit(0)\n", encoding="utf-8")
+    told = cli("monitor", f"{path}:score", str(transcripts)).refusal
+    assert "SystemExit: 0 (leaves.py, line 4)" in told
+
+
 def test_no_world_is_needed(
     monitors: str,
     transcripts: Path,

@@ -344,3 +344,11 @@ def test_the_monitor_of_the_page_plays_beside_the_overseers_that_ship() -> None:
     judged = judge_monitors(evaluate(teams, scenarios(pack="arena", tiers=[Tier.HARD], seeds=20)))
     assert [row["policy"] for row in judged.summary] == teams
     assert all(row["auroc_turn_1"]["value"] is not None for row in judged.summary)
+
+
+def test_a_policy_that_exits_does_not_end_the_command(tmp_path: Path) -> None:
+    """With exit code 0 nobody would notice that nothing was played."""
+    path = tmp_path / "leaves.py"
+    path.write_text("import sys\n\ndef turn(view):\n    sys.exit(0)\n", encoding="utf-8")
+    with pytest.raises(BadInput, match=r"failed as oversight .*SystemExit: 0 \(leaves\.py, line 4"):
+        decided(f"{path}:turn")

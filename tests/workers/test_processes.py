@@ -94,3 +94,11 @@ def test_workers_end_with_their_driver() -> None:
             return
         time.sleep(0.1)
     pytest.fail("a worker outlives its driver")
+
+
+def test_more_processes_than_the_machine_can_use_are_refused() -> None:
+    with (
+        pytest.raises(BadInput, match=r"--workers 1000: this machine has \d+ cores"),
+        open_workers(Engine(1000)),
+    ):
+        pass

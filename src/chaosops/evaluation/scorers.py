@@ -61,7 +61,7 @@ class FunctionScorer:
         dice = (Dice(_key(transcript)),) if self._dice else ()
         try:
             return self._function(read, *dice)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise BadInput(f"{_at(self.name, transcript)}: {cause(error, self._file)}") from error
 
     def status(self) -> Mapping[str, Any]:

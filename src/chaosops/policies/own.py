@@ -72,7 +72,7 @@ class OwnPolicy:
             answers = list(self._ask(requests))
         except ChaosOpsError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # no player ends the command
             view = requests[0].view
             why = cause(error, self._file)
             # Only Oversight sees agents, so a monitor often fails in another role.
@@ -181,7 +181,7 @@ def made(name: str, found: type, file: str | None) -> object:
         return found()
     except ChaosOpsError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BadInput(f"policy {name} cannot be made: {cause(error, file)}") from error
 
 

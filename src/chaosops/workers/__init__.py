@@ -6,6 +6,7 @@ and the work of one that was killed is done again. Results come in the order of 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -26,6 +27,7 @@ class Engine(NamedTuple):
 
 
 HERE = Engine()
+_MOST_PER_CORE = 4
 
 
 @contextmanager
@@ -48,6 +50,11 @@ def open_workers(
     if (engine.workers or 1) == 1:
         yield None
         return
+    if (engine.workers or 1) > (most := max(16, _MOST_PER_CORE * (os.cpu_count() or 1))):
+        raise BadInput(
+            f"--workers {engine.workers}: this machine has {os.cpu_count()} cores, and more than "
+            f"{most} processes would only wait for each other"
+        )
     from chaosops.workers.processes import process_workers
 
     with process_workers(engine.workers or 1, setup) as processes, Pool(processes) as pool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -9,11 +10,12 @@ from cyclopts import Parameter
 from chaosops.cli.options import File, Folder, Json, Names, Share
 from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
+from chaosops.core.errors import BadInput
 from chaosops.core.files import open_file
 from chaosops.evaluation.audit_budget import BUDGET
 from chaosops.evaluation.offline import judge_scores, shipped_overseers
 from chaosops.evaluation.scorers import load_scorer, scores_of, write_scores
-from chaosops.evaluation.transcripts import read_transcripts
+from chaosops.evaluation.transcripts import EVIDENCE, LABELS, MANIFEST, read_transcripts
 from chaosops.report.monitors import monitor_report
 
 
@@ -36,7 +38,7 @@ def execute(
         save_scores: write the suspicion on every turn to a file (*.jsonl), which is a scorer too
     """
     if save_scores:
-        open_file(save_scores, "--save-scores")
+        _open_scores(save_scores, scorer, transcripts)
     own = load_scorer(scorer)
     with Progress("turns") as progress:
         progress.update("reading transcripts", 0, None)
@@ -66,3 +68,11 @@ def execute(
     if save_scores:
         lines.append(f"\nwritten: {save_scores}")
     print_result(wire, lines, as_json=json)
+
+
+def _open_scores(path: Path, scorer: str, transcripts: Path) -> None:
+    if path.suffix != ".jsonl":
+        raise BadInput(f"--save-scores {path}: name a *.jsonl file, which can be read")
+    source = Path(scorer.rpartition(":")[0] or scorer)
+    read = [transcripts / name for name in (EVIDENCE, LABELS, MANIFEST)]
+    open_file(path, "--save-scores", taken=[*read, source, Path(scorer)])
