@@ -92,7 +92,7 @@ def differing_table(names: tuple[str, str], rows: Sequence[Mapping[str, Any]]) -
 
 def episode_title(scenario: Mapping[str, Any]) -> str:
     """
-    >>> episode_title({"pack": "arena", "split": "test", "tier": "hard", "seed": 7, "limit": 40})
+    >>> episode_title({"pack": "bakery", "split": "test", "tier": "hard", "seed": 7, "limit": 40})
     'test hard 7'
     """
     what = scenario.get("split") or scenario.get("failure", "")
