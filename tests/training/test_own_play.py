@@ -41,8 +41,8 @@ def recipe(folder: Path) -> Recipe:
 
 def test_every_second_episode_goes_as_it_was_played(recipe: Recipe) -> None:
     found = [scenario_of(recipe, index, 0.0) for index in range(14)]
-    assert [s.seed for s in found[::2]] == [700, 701, 702, 800, 801, 802, 700]
-    assert [s.tier.value for s in found[:12:2]] == ["hard"] * 3 + ["medium"] * 3
+    assert [s.seed for s in found[::2]] == [700, 800, 701, 801, 702, 802, 700]
+    assert [s.tier.value for s in found[:12:2]] == ["hard", "medium"] * 3
     without = replace(recipe, played="")
     assert found[1::2] == [scenario_of(without, index, 0.0) for index in range(1, 14, 2)]
     assert played_at(recipe, -2) is None  # a probe, which is the same in every run

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,7 +80,9 @@ def _journals(folder: str) -> list[Path]:
 
 @cache
 def _episodes(folder: str, pack: str, split: str) -> list[Played]:
-    return [played for path in _journals(folder) for played in _read(path, pack, split)]
+    """One of each journal in turn, so that a run meets all tiers from its first update on."""
+    rounds = zip_longest(*(_read(path, pack, split) for path in _journals(folder)))
+    return [played for each in rounds for played in each if played]
 
 
 def _read(path: Path, pack: str, split: str) -> Iterator[Played]:
