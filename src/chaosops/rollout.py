@@ -77,6 +77,11 @@ def policy_names(text: str) -> dict[Role, str]:
     return {role: named[role] if role in named else named["others"] for role in Role}
 
 
+def asks_server(team: str) -> bool:
+    """Whether an endpoint takes part."""
+    return any(name.startswith("openai:") for name in policy_names(team).values())
+
+
 def _named(text: str) -> dict[str, str]:
     named: dict[str, str] = {}
     for part in split_list(text):

@@ -155,6 +155,29 @@ def test_the_command_starts_a_ray_of_its_own(serial: dict[str, bytes], tmp_path:
     assert not noise, "Ray is quiet"
 
 
+STRANGER = """
+import os, subprocess, sys
+from chaosops.workers import Engine, open_workers
+with open_workers(Engine(1, ray="local")):
+    import ray
+    at = ray.get_runtime_context().gcs_address
+    env = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
+    code = f"import ray; ray.init({at!r}, log_to_driver=False)"
+    env["RAY_AUTH_MODE"] = "disabled"
+    print(subprocess.run([sys.executable, "-c", code], env=env, stderr=-3).returncode)
+    env["RAY_AUTH_TOKEN"], env["RAY_AUTH_MODE"] = os.environ["RAY_AUTH_TOKEN"], "token"
+    print(subprocess.run([sys.executable, "-c", code], env=env, stderr=-3).returncode)
+"""
+
+
+def test_a_ray_of_its_own_refuses_strangers() -> None:
+    pytest.importorskip("ray")
+    done = subprocess.run(
+        [sys.executable, "-c", STRANGER], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == ["1", "0"], done.stderr
+
+
 def test_verify_finds_the_same_with_workers(cli: Cli, tmp_path: Path) -> None:
     files(tmp_path / "eval")
     path = tmp_path / "eval" / "results.json"

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.workers import HERE, Engine, in_order, open_workers
-from chaosops.workers.serving import WorkerFailed
+from chaosops.workers import HERE, Engine, Tally, in_order, open_workers
+from chaosops.workers.identity import identity
+from chaosops.workers.processes import ProcessWorker
+from chaosops.workers.serving import WorkerFailed, no_setup
 from tests.workers import tasks
 
 ITEMS = list(range(20))
@@ -102,3 +104,13 @@ def test_more_processes_than_the_machine_can_use_are_refused() -> None:
         open_workers(Engine(1000)),
     ):
         pass
+
+
+def test_a_worker_that_is_killed_while_it_starts_is_started_again() -> None:
+    worker = ProcessWorker(identity(), no_setup, 1)
+    try:
+        os.kill(worker._process.pid or 0, signal.SIGKILL)
+        worker.require_ready()
+        assert worker.call(Tally(), abs, -3) == 3
+    finally:
+        worker.close()

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from chaosops.cli.options import whole, within
 from chaosops.core.errors import BadInput
-from chaosops.rollout import policy_names
+from chaosops.rollout import asks_server
 
 if TYPE_CHECKING:
     from chaosops.policies.llm.account import Account
@@ -39,7 +39,7 @@ class Budget:
         from chaosops.policies.llm.account import Account
 
         limited = self.max_dollars is not None or self.max_tokens is not None
-        if limited and not _has_endpoint(players):
+        if limited and not any(map(asks_server, players)):
             raise BadInput(
                 f"{' and '.join(BUDGET_OPTIONS)} limit endpoints, and none takes part; "
                 "name one (openai:MODEL@URL) or leave them out"
@@ -48,8 +48,3 @@ class Budget:
 
 
 UNLIMITED = Budget()
-
-
-def _has_endpoint(players: Sequence[str]) -> bool:
-    names = (name for player in players for name in policy_names(player).values())
-    return any(name.startswith("openai:") for name in names)

@@ -7,12 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, Mechanisms, Names, Pack, Seed, Split
-from chaosops.core.errors import BadInput
+from chaosops.cli.options import Count, Mechanisms, Names, Pack, Seed, Split, read_tiers
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.matrix import SEEDS_PER_TIER, scenarios
-from chaosops.packs import GENERATED_PACK, read_tier
+from chaosops.packs import GENERATED_PACK
 
 
 @Parameter(name="*")
@@ -34,14 +33,11 @@ class EpisodeOptions:
     mechanisms: Mechanisms = None
 
     def scenarios(self) -> list[Scenario]:
-        tiers = list(dict.fromkeys(map(read_tier, self.tiers)))
-        if not tiers:
-            raise BadInput("--tiers needs at least one of easy, medium, hard")
         named = self.pack is not None or self.split is not None
         return scenarios(
             pack=self.pack if named else GENERATED_PACK,
             split=self.split,
-            tiers=tiers,
+            tiers=read_tiers(self.tiers),
             seeds=self.seeds,
             seed_start=self.seed_start,
             mechanisms=self.mechanisms or "",

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
-from chaosops.rollout import Team, load_team, play_many, policy_names
+from chaosops.rollout import Team, asks_server, load_team, play_many
 from chaosops.rubrics import priced
 from chaosops.workers import Pool, in_order, tell_driver
 
@@ -97,14 +97,10 @@ def load_players(
     requests hold for all episodes together."""
     return {
         name: TeamPlayer(name, setting)
-        if pool is None or _asks_server(name)
+        if pool is None or asks_server(name)
         else PoolPlayer(name, setting, pool)
         for name in policies
     }
-
-
-def _asks_server(team: str) -> bool:
-    return any(name.startswith("openai:") for name in policy_names(team).values())
 
 
 def _difference(name: str, first: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -4,9 +4,11 @@ and gives them GPUs."""
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from secrets import token_hex
 from socket import create_connection, gethostname
 from typing import Any
 
@@ -108,9 +110,11 @@ class _Actor:
 
 def _connected(address: str) -> tuple[Any, bool]:
     """Ray, and whether this connection is ours to end."""
-    if address == LOCAL:
-        # A Ray of our own listens on this machine only: no token in the home folder, no reports.
-        os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+    if address == LOCAL and "ray" not in sys.modules:  # it reads its settings when it is imported
+        # Ray listens on every network of the machine, and runs the code of whoever may connect. So
+        # a Ray of our own has a token that only its processes know, in no file.
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = token_hex(32)
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray

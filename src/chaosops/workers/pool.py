@@ -12,9 +12,8 @@ from typing import Any, Protocol, TypeVar
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
-_PARTS_EACH = (
-    8  # parts of the items for each worker, so that all of them end at about the same time
-)
+# Parts of the items for each worker, so that all of them end at about the same time.
+_PARTS_EACH = 8
 _LARGEST = 64  # items of a part: a model is asked for all of them together
 _TICK_S = 0.5
 

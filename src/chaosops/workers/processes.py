@@ -49,11 +49,15 @@ class ProcessWorker:
         theirs.close()  # so that the end of the process is the end of the pipe
 
     def require_ready(self) -> None:
-        try:
-            result_of(self._pipe.recv())
-        except (EOFError, OSError):
-            self._process.join()
-            raise _ended("when it was started", self._process.exitcode) from None
+        """Wait for the process. One that is killed meanwhile is started again."""
+        for _ in range(_TRIES):
+            try:
+                result_of(self._pipe.recv())
+            except (EOFError, OSError):
+                self._start_again()
+            else:
+                return
+        raise _ended(f"{_TRIES} times when it was started", self._exit_code)
 
     def call(self, tally: Tally, function: Callable[..., Any], *args: Any) -> Any:
         for _ in range(_TRIES):
@@ -80,12 +84,15 @@ class ProcessWorker:
             tally.told += answered[1]
 
     def _restart(self, tally: Tally) -> None:
+        self._start_again()
+        tally.restarts += 1
+        self.require_ready()
+
+    def _start_again(self) -> None:
         self._pipe.close()
         self._process.join()
         self._exit_code = self._process.exitcode
         self._start()
-        tally.restarts += 1
-        self.require_ready()
 
 
 def _ended(when: str, exit_code: int | None) -> BadInput:

@@ -19,3 +19,11 @@ def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def server() -> Iterator[FaultyServer]:
     with faulty_server() as running:
         yield running
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    """Its weights are never loaded: only their hash counts."""
+    for name in ("adapter_config.json", "adapter_model.safetensors"):
+        (tmp_path / name).write_text(name, encoding="utf-8")
+    return tmp_path

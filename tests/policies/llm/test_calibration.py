@@ -25,14 +25,6 @@ from tests.policies.llm.test_hostile_words import ShortRuntime, requests
 MENU = FORMATS["menu"]
 
 
-@pytest.fixture
-def adapter(tmp_path: Path) -> Path:
-    """Its weights are never loaded: only their hash counts."""
-    for name in ("adapter_config.json", "adapter_model.safetensors"):
-        (tmp_path / name).write_text(name, encoding="utf-8")
-    return tmp_path
-
-
 @pytest.mark.parametrize("intercept", [-5.0, 0.0, 5.0])
 @pytest.mark.parametrize("slope", [0.1, 0.46, 1.0, 2.0])
 def test_the_order_of_suspicions_is_kept(slope: float, intercept: float) -> None:

@@ -17,14 +17,6 @@ from tests.policies.llm.test_hostile_words import ShortRuntime, requests
 MENU = FORMATS["menu"]
 
 
-@pytest.fixture
-def adapter(tmp_path: Path) -> Path:
-    """Its weights are never loaded."""
-    for name in ("adapter_config.json", "adapter_model.safetensors"):
-        (tmp_path / name).write_text(name, encoding="utf-8")
-    return tmp_path
-
-
 def test_a_file_is_read_as_it_was_written(adapter: Path) -> None:
     assert read_thresholds(None) is None
     assert read_thresholds(adapter) is None

@@ -26,6 +26,7 @@ from chaosops.cli.options import (
     Rewards,
     Seed,
     Split,
+    read_tiers,
 )
 from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress, worker_words
@@ -47,7 +48,7 @@ from chaosops.evaluation.results import (
     Results,
     save,
 )
-from chaosops.packs import PACKS, read_tier
+from chaosops.packs import PACKS
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
@@ -91,14 +92,11 @@ class MatrixOptions:
     mechanisms: Mechanisms = None
 
     def scenarios(self) -> list[Scenario]:
-        tiers = list(dict.fromkeys(map(read_tier, self.tiers)))
-        if not tiers:
-            raise BadInput("--tiers needs at least one of easy, medium, hard")
         return scenarios(
             self.matrix,
             pack=self.pack,
             split=self.split,
-            tiers=tiers,
+            tiers=read_tiers(self.tiers),
             seeds=self.seeds,
             seed_start=self.seed_start,
             mechanisms=self.mechanisms or "",
