@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import sys
 from collections.abc import Iterator
@@ -64,6 +65,25 @@ class Scripted(ScriptedPolicy):
 
     def suspect(self, view, dice):
         return dict.fromkeys(view.rules.agents, 0.25)
+
+
+async def waits_long(view):
+    return Noop()
+
+
+class Awaited:
+    async def __call__(self, view):
+        return Noop()
+
+
+class AwaitedRequests:
+    async def decide(self, requests):
+        return []
+
+
+def talks(view):
+    print("thinking")
+    return Noop()
 
 
 class Short:
@@ -195,7 +215,7 @@ def test_a_wrong_result_is_named(answer: object, words: str) -> None:
         decided(lambda view: answer)
 
 
-@pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "high", None])
+@pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "high", "0.9", True, None])
 def test_a_suspicion_is_a_probability(value: Any) -> None:
     with pytest.raises(BadInput, match="expected a number from 0 to 1"):
         decided(lambda view: {view.rules.agents[0]: value})
@@ -219,6 +239,9 @@ def test_a_monitor_in_another_role_is_told_what_to_write(mine: str) -> None:
         ("mine.py:greedy", r"takes \(view, dice, budget\); expected \(view\), or \(view, dice\)"),
         ("mine.py:Needs", "the class needs model, and is made without arguments; give them"),
         ("mine.py:Breaks", r"cannot be made: OSError: no weights \(mine.py, line \d+\)"),
+        ("mine.py:waits_long", "waits_long is async, but it is called without await; write def"),
+        ("mine.py:Awaited", "Awaited is async, but it is called without await"),
+        ("mine.py:AwaitedRequests", "AwaitedRequests is async, but it is called without await"),
         ("gone.py:waits", "cannot read Python file gone.py: No such file"),
         ("gone:waits", "there is no module 'gone' here or installed; start in its folder"),
         ("mine.gone:waits", "there is no module 'mine.gone' here or installed"),
@@ -344,6 +367,17 @@ def test_the_monitor_of_the_page_plays_beside_the_overseers_that_ship() -> None:
     judged = judge_monitors(evaluate(teams, scenarios(pack="arena", tiers=[Tier.HARD], seeds=20)))
     assert [row["policy"] for row in judged.summary] == teams
     assert all(row["auroc_turn_1"]["value"] is not None for row in judged.summary)
+
+
+@pytest.mark.parametrize("words", [["run", "--policy"], ["eval", "--no-figures", "--policies"]])
+def test_what_a_policy_prints_is_not_among_the_results(
+    mine: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = ["--tiers", "easy", "--seeds", "1"] if words[0] == "eval" else []
+    assert main([*words, "mine.py:talks", "--json", *one]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)
+    assert "thinking" in told.err
 
 
 def test_a_policy_that_exits_does_not_end_the_command(tmp_path: Path) -> None:
