@@ -24,6 +24,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.importing import cause, load_object
 from chaosops.core.inputs import expanded, read_text
+from chaosops.core.printable import short
 from chaosops.evaluation.transcripts import RecordedEpisode, Transcript
 from chaosops.policies.llm.spec import is_own
 from chaosops.policies.own import OwnPolicy, file_of, made, takes_dice
@@ -171,7 +172,7 @@ def _checked(name: str, transcript: Transcript, told: Any) -> Suspicion:
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not 0 <= float(value) <= 1:
             raise BadInput(
-                f"{_at(name, transcript)}: the suspicion of {agent!r:.60} is {value!r:.60}; "
+                f"{_at(name, transcript)}: the suspicion of {short(agent)} is {short(value)}; "
                 "expected a number from 0 to 1"
             )
     return {str(agent): float(value) for agent, value in told.items()}

@@ -22,6 +22,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.importing import cause, file_digest
+from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import flagged_agents
 from chaosops.policies.protocol import DecisionRequest, RegisteredPolicy
@@ -75,8 +76,8 @@ class OwnPolicy:
         except (Exception, SystemExit) as error:  # no player ends the command
             view = requests[0].view
             why = cause(error, self._file)
-            # Only Oversight sees agents, so a monitor often fails in another role.
-            hint = "" if view.role is Role.OVERSIGHT else f"; a monitor plays {self._team}"
+            # Only Oversight sees agents, so a monitor in all roles often fails on the first turn.
+            hint = f"; a monitor plays {self._team}" if view.step == 0 else ""
             raise BadInput(
                 f"policy {self.name} failed as {view.role} at step {view.step}: {why}{hint}"
             ) from error
@@ -92,7 +93,7 @@ class OwnPolicy:
         if not isinstance(told, Mapping) or not _is_json(told):
             raise BadInput(
                 f"policy {self.name}: status() must return a dict that JSON can hold, "
-                f"got {told!r:.60}"
+                f"got {short(told)}"
             )
         fixed = {"kind": KIND, "policy": self.name, "sees_truth": self.sees_truth}
         return {**told, **fixed, "source": self._source}
@@ -107,7 +108,7 @@ class OwnPolicy:
             return subject.decide  # type: ignore[no-any-return]
         if not callable(subject):
             raise BadInput(
-                f"policy {self.name} is {type(subject).__name__} {subject!r:.40}; expected a "
+                f"policy {self.name} is {type(subject).__name__} {short(subject, 40)}; expected a "
                 "function of a view, or a class with __call__(view) or decide(requests)"
             )
         if not takes_dice(self.name, subject):
@@ -127,7 +128,7 @@ class OwnPolicy:
                 if isinstance(answer.get("action"), str):
                     return Decision(parse_object(answer))
                 return self._monitored(view, answer)
-        raise BadInput(f"policy {self.name} returned {answer!r:.60}; expected {_EXPECTED}")
+        raise BadInput(f"policy {self.name} returned {short(answer)}; expected {_EXPECTED}")
 
     def _monitored(self, view: RoleView, answer: Mapping[Any, Any]) -> Decision:
         if view.role is not Role.OVERSIGHT:
@@ -155,12 +156,12 @@ class OwnPolicy:
         for agent, value in given.items():
             if agent not in agents:
                 raise BadInput(
-                    f"policy {self.name} suspects {agent!r:.60}, which is no agent here; "
+                    f"policy {self.name} suspects {short(agent)}, which is no agent here; "
                     f"agents: {', '.join(agents)}"
                 )
             if not _is_probability(value):
                 raise BadInput(
-                    f"policy {self.name} gave a suspicion of {value!r:.60} for {agent}; "
+                    f"policy {self.name} gave a suspicion of {short(value)} for {agent}; "
                     "expected a number from 0 to 1"
                 )
         return {agent: float(given.get(agent, 0.0)) for agent in agents}

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import open_file, write_text
 from chaosops.core.loopback import is_loopback
-from chaosops.core.printable import one_line
+from chaosops.core.printable import one_line, short
 
 # The variables of every OpenTelemetry exporter. Those of traces come first.
 HEADER_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
@@ -61,7 +61,7 @@ def check_url(url: str) -> str:
     except ValueError:
         host = None
     if not host or parts.query or parts.fragment:
-        raise BadInput(f"--otlp {one_line(url)!r:.80}: expected http://HOST:PORT, or a file")
+        raise BadInput(f"--otlp {short(one_line(url), 80)}: expected http://HOST:PORT, or a file")
     if parts.username is not None or parts.password is not None:
         raise BadInput(
             f"--otlp must not hold a user or password, because recordings contain it; "
