@@ -20,6 +20,7 @@ from chaosops.packs import AnyScenario, load_pack
 from chaosops.policies.llm.trained_on import require_trained_on, trained_on
 from chaosops.policies.protocol import AnyPolicy, DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
+from chaosops.policies.suspicion import require_probabilities
 from chaosops.rubrics import CompositeRubric, standard
 
 OTHERS = "others"  # the roles that a team does not name
@@ -164,21 +165,12 @@ def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
         decisions = policy.decide([requests[i] for i in places])
         for i, decision in zip(places, decisions, strict=True):
             if decision.suspicion:
-                _require_probabilities(policy, decision.suspicion)
+                # On every turn, so that the error does not come after the last episode.
+                require_probabilities(f"policy {policy.name}", decision.suspicion)
             rollout = rollouts[i]
             turn = turns[i] = rollout.env.play(decision)
             rollout.episode.turns.append(turn)
     return [turn for turn in turns if turn is not None]
-
-
-def _require_probabilities(policy: Policy, suspicion: Mapping[str, float]) -> None:
-    """Checked on every turn, so that the error does not come after the last episode."""
-    for agent, value in suspicion.items():
-        if not 0 <= value <= 1:
-            raise BadInput(
-                f"policy {policy.name} gave a suspicion of {value} for {short(agent)}; "
-                "expected a number from 0 to 1"
-            )
 
 
 def play_many(

@@ -10,6 +10,7 @@ import pytest
 from chaosops.evaluation.audit_budget import safety, safety_figure
 from chaosops.evaluation.cases import Case
 from chaosops.evaluation.resampling import once
+from chaosops.evaluation.statistics import share_ci95
 
 
 def case(
@@ -78,6 +79,17 @@ def test_resamples_equal_the_cases_they_repeat() -> None:
         for row in weights
     ]
     assert found(weights).tolist() == pytest.approx(repeated)
+
+
+@pytest.mark.parametrize(("level", "value"), [(0.05, 0.0), (0.99, 1.0)])
+def test_where_all_or_none_are_caught_the_interval_is_not_empty(level: float, value: float) -> None:
+    """Wilson's, of the guilty episodes: 0 of 30 are up to 11 % by chance."""
+    honest = [case(None, {"a": n / 100}) for n in range(10, 90)]
+    cases = [*honest, *(case("a", {"a": level}) for _ in range(30))]
+    figure = safety_figure(cases, 0.05)
+    assert figure["value"] == value
+    assert figure["ci95"] == list(share_ci95(30 * value, 30) or ())
+    assert figure["ci95"][0] < figure["ci95"][1]
 
 
 def test_an_interval_needs_two_allowed_alarms() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,11 +94,57 @@ def test_mistakes_are_one_line(evaluation: Path, tmp_path: Path, cli: Cli) -> No
     assert f"holds several policies; name one, such as {evaluation}#heuristic" in several
     unknown = cli("compare", f"{evaluation}#auditer", "heuristic", *out).refusal
     assert "did you mean 'auditor'?" in unknown
-    assert "unknown policy 'nobody'" in cli("compare", "nobody", "heuristic", *SEEDS, *out).refusal
     other = ("eval", "--pack", "arena", "--tiers", "easy", "--seeds", "1", "--policies", "random")
     assert cli(*other, "--no-figures", "--out", str(tmp_path / "easy")).code == 0
     apart = cli("compare", str(tmp_path / "easy"), f"{evaluation}#heuristic", *out).refusal
     assert "have no episode in common" in apart
+
+
+@pytest.mark.parametrize(
+    "words", [("--seeds", "5", "--pack", "classic"), ("--tiers", "hard"), ("--seeds", "200")]
+)
+def test_options_of_episodes_are_refused_beside_a_folder(
+    words: tuple[str, ...], evaluation: Path, tmp_path: Path, cli: Cli
+) -> None:
+    """Also those with the value that is the default."""
+    side, out = f"{evaluation}#auditor", ("--out", str(tmp_path))
+    for other in ("heuristic", f"{evaluation}#heuristic"):
+        told = cli("compare", side, other, *words, *out).refusal
+        assert f"the episodes of {side} are compared as they are; leave out --pack" in told
+
+
+@pytest.mark.parametrize("name", ["nobody", "results/nobody", "nobody+format=menu"])
+def test_what_is_neither_a_folder_nor_a_policy_is_told(
+    name: str, tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = cli("compare", name, "auditer").refusal
+    assert f"unknown folder or policy {name!r}; allowed: a folder of chaosops eval, random" in told
+    assert "did you mean 'auditor'?" in cli("compare", "auditer", "heuristic").refusal
+    assert f"there is no folder {name}; name" in cli("compare", f"{name}#auditor", "x").refusal
+
+
+def test_a_folder_of_something_else_is_told(
+    evaluation: Path, transcripts: Path, tmp_path: Path, cli: Cli
+) -> None:
+    stopped, out = tmp_path / "stopped", ("--out", str(tmp_path / "out"))
+    stopped.mkdir()
+    shutil.copy(evaluation / "episodes.jsonl", stopped)
+    for side in (str(stopped), f"{stopped}#auditor", f"{stopped}/results.json"):
+        told = cli("compare", side, "auditor", *out).refusal
+        assert f"in {stopped} is not finished; repeat its command with --resume" in told
+    told = cli("compare", str(transcripts), "auditor", *out).refusal
+    assert f"score them with: chaosops monitor SCORER {transcripts}" in told
+    told = cli("compare", str(tmp_path), "auditor", *out).refusal
+    assert f"{tmp_path} holds no evaluation: it has no results.json" in told
+
+
+def test_a_folder_does_not_hide_a_policy(
+    tmp_path: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("heuristic").mkdir()
+    assert cli("compare", "heuristic", "auditor", *SEEDS[:-1], "2").code == 0
 
 
 def test_different_rewards_are_told(evaluation: Path, tmp_path: Path, cli: Cli) -> None:
@@ -121,3 +168,8 @@ def test_a_policy_plays_for_the_rewards_of_the_folder(tmp_path: Path, cli: Cli) 
     found = json.loads(cli("compare", "heuristic", str(tmp_path / "strict"), *out).out)
     assert found["rewards"] == {"a": {"mttr": 0.5}, "b": {"mttr": 0.5}}
     assert found["differences"][0]["value"] == 0
+
+
+def test_a_comparison_that_fails_leaves_no_empty_folder(tmp_path: Path, cli: Cli) -> None:
+    assert "unknown folder" in cli("compare", "a", "b", "--out", str(tmp_path / "new/out")).refusal
+    assert list(tmp_path.iterdir()) == []

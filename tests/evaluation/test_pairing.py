@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.audit_budget import safety, safety_figure
+from chaosops.evaluation.audit_budget import safety_figure
 from chaosops.evaluation.cases import Case
-from chaosops.evaluation.pairing import Auroc, Difference, Resampled, monitor_differences
+from chaosops.evaluation.pairing import Auroc, Difference, Safety, monitor_differences
 from chaosops.evaluation.resampling import Flags, Floats
 from chaosops.evaluation.scoring import area_difference, wins
 from tests.evaluation.test_audit_budget import case
@@ -54,6 +54,22 @@ def test_pairing_makes_the_interval_narrower() -> None:
 def test_equal_monitors_have_no_interval() -> None:
     same = Auroc(1).difference(cases(1.0, 1), cases(1.0, 1))
     assert same == {"value": 0.0, "ci95": None}
+
+
+@pytest.mark.parametrize(("level", "end"), [(0.05, 0.0), (0.99, 1.0)])
+def test_a_monitor_that_catches_all_or_none_is_not_surely_so(level: float, end: float) -> None:
+    """The interval of a difference is as wide as that of the monitor alone, or wider."""
+    honest = [case(None, {"a": n / 100}) for n in range(10, 90)]
+    ours = [*honest, *(case("a", {"a": level}) for _ in range(30))]
+    theirs = [*honest, *(case("a", {"a": n / 30}) for n in range(30))]
+    for others in (ours, theirs):
+        one, other = safety_figure(ours, 0.05), safety_figure(others, 0.05)
+        assert one["value"] == end
+        figure = Safety(0.05).difference(ours, others)
+        assert figure["value"] == pytest.approx(end - other["value"], abs=1e-5)
+        low, high = figure["ci95"]
+        assert low < figure["value"] < high
+        assert high - low >= one["ci95"][1] - one["ci95"][0]
 
 
 def test_other_episodes_are_refused() -> None:
@@ -103,7 +119,7 @@ def test_the_intervals_of_safety_cover_the_truth() -> None:
             )
         return monitors
 
-    measure = Resampled(lambda cases: safety(cases, 0.05), 0.05)
+    measure = Safety(0.05)
     known = [measure.value(cases) or 0.0 for cases in drawn(20_000)]
     truths = known[0], known[0] - known[1]
     covered = [0, 0]

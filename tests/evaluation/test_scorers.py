@@ -16,9 +16,10 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.parquet import require_pyarrow
-from chaosops.evaluation.scorers import load_scorer, scores_of
+from chaosops.evaluation.scorers import FunctionScorer, load_scorer, scores_of, write_scores
 from chaosops.evaluation.transcripts import RecordedEpisode, read_transcripts
 from chaosops.packs import make_scenario
+from chaosops.policies.own import OwnPolicy
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
 from chaosops.roles.parse import parse_object
@@ -53,8 +54,15 @@ def number(view): return 0.5
 def beyond(view): return {view.rules.agents[0]: 1.5}
 def nan(view): return {view.rules.agents[0]: float("nan")}
 def yes(view): return {view.rules.agents[0]: True}
+def text(view): return {view.rules.agents[0]: "0.9"}
 def broken(view): return view.nothing
 def stranger(view): return {"nobody": 1.0, view.rules.agents[0]: 0.2}
+def first(view): return {view.rules.agents[0]: 0.2}
+def nobody(view): return {}
+async def waits(view): return {}
+def talks(view):
+    print("so far", view.step)
+    return {}
 data = 7
 def drawn(view, dice): return {agent: dice.unit() for agent in view.rules.agents}
 """
@@ -87,11 +95,17 @@ def test_every_kind_of_scorer_is_asked_on_every_turn(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("number", "turn 1: returned float; return a dictionary"),
-        ("beyond", "is 1.5; expected a number from 0 to 1"),
-        ("nan", "is nan; expected a number from 0 to 1"),
-        ("yes", "is True; expected a number from 0 to 1"),
-        ("broken", r"e00001, turn 1: AttributeError: .*\(monitors.py, line 28\)"),
+        ("number", "turn 1 gave float; expected a dictionary with a number from 0 to 1"),
+        (
+            "beyond",
+            "turn 1 gave a suspicion of 1.5 for '.*'; expected a number from 0 to 1",
+        ),
+        ("nan", "gave a suspicion of nan for '.*'; expected a number from 0 to 1"),
+        ("yes", "gave a suspicion of True for '.*'; expected a number from 0 to 1"),
+        ("text", "gave a suspicion of '0.9' for '.*'; expected a number from 0 to 1"),
+        ("stranger", "turn 1 suspects 'nobody', which is no agent here; agents: "),
+        ("waits", r"waits is async, but it is called without await; write def, and asyncio\.run"),
+        ("broken", r"e00001, turn 1: AttributeError: .*\(monitors.py, line 29\)"),
         ("data", "is int; a scorer is a function or a policy"),
         ("missing", "has no 'missing'; it has: by_view"),
     ],
@@ -101,6 +115,34 @@ def test_a_mistake_is_one_line_with_its_place(
 ) -> None:
     with pytest.raises(BadInput, match=words):
         scores_of(load_scorer(f"{monitors}:{name}"), episodes)
+
+
+@pytest.mark.parametrize("told", [True, "0.9", 1.5, float("nan"), None, "nobody"])
+def test_monitors_and_policies_are_told_the_same(
+    told: object, episodes: list[RecordedEpisode]
+) -> None:
+    """A function that is scored without playing is refused as it is when it plays."""
+    name = "nobody" if told == "nobody" else episodes[0].views[0].rules.agents[0]
+    suspicion = {name: 0.5 if told == "nobody" else told}
+    scorer = FunctionScorer("mine", lambda view: suspicion)
+    policy = OwnPolicy("mine", lambda view: suspicion)
+    with pytest.raises(BadInput) as scored:
+        scores_of(scorer, episodes)
+    with pytest.raises(BadInput) as played:
+        policy.decide([DecisionRequest(episodes[0].views[0], 0)])
+    assert str(scored.value).removeprefix("mine on e00001, turn 1") == str(
+        played.value
+    ).removeprefix("policy mine")
+
+
+@pytest.mark.parametrize("name", ["first", "nobody"])
+def test_agents_that_are_left_out_are_not_suspected(
+    name: str, monitors: str, episodes: list[RecordedEpisode]
+) -> None:
+    """As in a policy, so that calibration counts the same agents."""
+    (turns, *_) = scores_of(load_scorer(f"{monitors}:{name}"), episodes[:1])
+    agent, *others = episodes[0].views[0].rules.agents
+    assert turns[0] == {agent: 0.2 if name == "first" else 0.0, **dict.fromkeys(others, 0.0)}
 
 
 def test_draws_come_from_dice_and_repeat(monitors: str, episodes: list[RecordedEpisode]) -> None:
@@ -160,10 +202,62 @@ def test_scores_from_elsewhere_are_a_scorer(
     assert one["monitors"][own]["reads"] == "view"
     for row, same in zip(one["summary"], other["summary"], strict=True):
         assert {**row, "policy": ""} == {**same, "policy": ""}
-    cut = scores.read_text(encoding="utf-8").splitlines()[1:]
-    scores.write_text("\n".join(cut), encoding="utf-8")
-    refusal = cli("monitor", str(scores), str(transcripts)).refusal
-    assert "has no score of e00001, turn 1; score every turn of the evidence" in refusal
+
+
+def line(name: str, turn: object, suspicion: object) -> str:
+    return json.dumps({"id": name, "turn": turn, "suspicion": suspicion})
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "words"),
+    [
+        ([], [], "has no score of e00001, turn 1; score every turn of the evidence"),
+        (
+            [line("e00001", 1, {})],
+            [line("e00001", 1, {})],
+            r"line LAST scores e00001, turn 1 again, after line 1; keep one of them",
+        ),
+        (
+            [line("e00001", 1, {})],
+            [line("e09999", 1, {}), line("e00001", 99, {}), line("e00001", "1", {})],
+            r"evidence does not hold: 3, the first in line \d+ \('e09999', turn 1\); remove them",
+        ),
+        ([line("e00001", 1, {"nobody": 1})], [], "line 1 suspects 'nobody', which is no agent"),
+        ([line("e00001", 1, 0.5)], [], "line 1 gave float; expected a dictionary"),
+    ],
+)
+def test_a_file_of_scores_scores_every_turn_once(
+    first: list[str],
+    more: list[str],
+    words: str,
+    episodes: list[RecordedEpisode],
+    tmp_path: Path,
+) -> None:
+    turns = [(each.id, len(each.views)) for of in episodes for each in of.transcripts()]
+    lines = [*first, *(line(*turn, {}) for turn in turns[1:]), *more]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(BadInput, match=words.replace("LAST", str(len(lines)))):
+        scores_of(load_scorer(str(path)), episodes)
+
+
+def test_a_turn_without_a_report_is_kept_as_one(
+    monitors: str, episodes: list[RecordedEpisode], tmp_path: Path
+) -> None:
+    path = tmp_path / "scores.jsonl"
+    for name in ("silent", "nobody"):
+        told = scores_of(load_scorer(f"{monitors}:{name}"), episodes)
+        write_scores(path, episodes, told)
+        assert scores_of(load_scorer(str(path)), episodes) == told
+
+
+def test_what_a_scorer_prints_is_not_among_the_results(
+    monitors: str, transcripts: Path, cli: Callable[..., Outcome]
+) -> None:
+    words = ("--against", "heuristic", "--json")
+    done = cli("monitor", f"{monitors}:talks", str(transcripts), *words)
+    assert json.loads(done.out)["summary"]
+    assert "so far" in done.err
 
 
 def test_scores_replace_nothing_that_was_read(
@@ -226,9 +320,17 @@ def test_a_monitor_that_is_silent_has_no_figures(
 
 
 def test_names_that_are_no_agents_are_counted_and_told(
-    monitors: str, transcripts: Path, cli: Callable[..., Outcome]
+    transcripts: Path, cli: Callable[..., Outcome]
 ) -> None:
-    done = cli("monitor", f"{monitors}:stranger", str(transcripts), "--against", "heuristic")
+    """What a model tells is data, so it is counted and not refused."""
+
+    def suspect(handler: Handler, body: Body) -> None:
+        handler.send(200, completion('{"action": "noop", "suspicion": {"nobody": 0.5}}'))
+
+    with faulty_server() as server:
+        server.always = suspect
+        model = f"openai:fake@{server.url}+patience=5"
+        done = cli("monitor", model, str(transcripts), "--against", "heuristic")
     assert "names that are not agents of the fleet" in done.out
 
 

@@ -142,13 +142,21 @@ def test_any_words_of_a_server_that_takes_it_will_do(
         ("http://ada:secret@127.0.0.1", "must not hold a user or password"),
         ("http://127.0.0.1:99999", "expected http://HOST:PORT, or a file"),
         ("http://127.0.0.1/?key=secret", "expected http://HOST:PORT, or a file"),
-        ("", "it is a folder; choose another --otlp"),
+        ("ftp://127.0.0.1/x", "'ftp://127.0.0.1/x': expected http://HOST:PORT, or a file"),
+        ("grpc://ada:secret@127.0.0.1", "expected http://HOST:PORT, or a file"),
+        ("http:/127.0.0.1", "expected http://HOST:PORT, or a file"),
+        ("", "--otlp '': expected http://HOST:PORT, or a file"),
+        (" ", "expected http://HOST:PORT, or a file"),
     ],
 )
-def test_a_wrong_address_is_one_line(cli: Cli, recording: Path, target: str, said: str) -> None:
+def test_a_wrong_address_is_one_line(
+    cli: Cli, recording: Path, target: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(recording.parent)
     refusal = cli("replay", str(recording), "--otlp", target).refusal
     assert said in refusal
     assert "secret@" not in refusal
+    assert [*recording.parent.iterdir()] == [recording], "no file or folder of that name"
 
 
 def test_a_key_that_cannot_be_sent_is_not_shown(

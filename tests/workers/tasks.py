@@ -29,6 +29,11 @@ def square(items: Sequence[int]) -> Iterator[int]:
         yield item * item
 
 
+def talk(items: Sequence[int]) -> Iterator[int]:
+    print("a worker talks")
+    yield from square(items)
+
+
 def die_once(marker: Path, items: Sequence[int]) -> Iterator[int]:
     if 5 in items and not marker.exists():
         marker.touch()

@@ -30,6 +30,14 @@ def test_results_come_in_order(engine: Engine) -> None:
             assert sum(tally.told for tally in pool.tallies) == 10 * len(ITEMS)
 
 
+def test_what_work_prints_is_not_among_the_results(capfd: pytest.CaptureFixture[str]) -> None:
+    with open_workers(Engine(2)) as pool:
+        assert list(in_order(pool, tasks.talk, ITEMS)) == SQUARES
+    told = capfd.readouterr()
+    assert "a worker talks" in told.err
+    assert "a worker talks" not in told.out
+
+
 def test_the_work_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
     with open_workers(Engine(2)) as pool:
         assert pool is not None

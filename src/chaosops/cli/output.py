@@ -15,6 +15,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, redirect_stdout
 from typing import TYPE_CHECKING, Any, TextIO
 
 from chaosops.core.printable import printable
@@ -51,6 +52,11 @@ def print(
 def note(line: str) -> None:
     """Print to stderr, because stdout is for the result."""
     print(line, file=sys.stderr, flush=True)
+
+
+def prints_to_stderr() -> AbstractContextManager[object]:
+    """While code of a user's own runs: what it prints must not stand among the result."""
+    return redirect_stdout(sys.stderr)
 
 
 def print_result(value: Any, lines: Iterable[str], *, as_json: bool) -> None:

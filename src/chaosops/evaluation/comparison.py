@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
-from chaosops.core.vocabulary import Tier
+from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.cases import Case, case_of
 from chaosops.evaluation.pairing import AUROC_DIFFERENCES, Difference, Mean, tpr_difference
-from chaosops.evaluation.results import COMPRESSED_NAME, RESULTS_NAME, Results
+from chaosops.evaluation.results import COMPRESSED_NAME, JOURNAL_NAME, RESULTS_NAME, Results
 from chaosops.evaluation.stored import read_results, results_file
+from chaosops.evaluation.transcripts import EVIDENCE
+from chaosops.policies.llm.spec import is_model, is_own, read_spec
+from chaosops.policies.registry import installed_policies, policy_forms, registered
+from chaosops.rollout import policy_names
 from chaosops.rubrics.prices import rewards_line, write_rewards
 
 SEPARATOR = "#"  # FOLDER#POLICY
@@ -101,8 +105,43 @@ class Comparison:
 
 
 def names_folder(text: str) -> bool:
-    """Whether it is an evaluation and not a policy, which may be a folder too."""
-    return SEPARATOR in text or results_file(_folder(text)) is not None
+    """Whether it is an evaluation and not a policy, which may be a folder too. What is neither is
+    refused."""
+    folder = _folder(text)
+    if results_file(folder) is not None:
+        return True
+    if SEPARATOR not in text and _may_be_policy(text):
+        return False
+    if (folder / JOURNAL_NAME).is_file():
+        raise BadInput(
+            f"the evaluation in {folder} is not finished; repeat its command with --resume"
+        )
+    if (folder / EVIDENCE).is_file():
+        raise BadInput(
+            f"{folder} holds transcripts and no evaluation; score them with: "
+            f"chaosops monitor SCORER {folder}"
+        )
+    if folder.is_dir():
+        raise BadInput(
+            f"{folder} holds no evaluation: it has no {RESULTS_NAME}; name a folder of chaosops "
+            "eval, or a policy"
+        )
+    if SEPARATOR in text:
+        raise BadInput(f"there is no folder {folder}; name a folder of chaosops eval")
+    raise UnknownName("folder or policy", text, ["a folder of chaosops eval", *policy_forms()])
+
+
+def _may_be_policy(text: str) -> bool:
+    """Whether it can be loaded as one, as far as its name tells."""
+    if policy_names(text)[Role.SRE] != text:  # a team
+        return True
+    if is_model(text):
+        model = read_spec(text)
+        found = Path(model.model)
+        return model.kind != "path" or any(
+            path.is_file() for path in (found, found / "config.json", found / "adapter_config.json")
+        )
+    return is_own(text) or text in registered() or text in installed_policies()
 
 
 def folder_and_policy(text: str) -> tuple[Path, str]:

@@ -10,14 +10,14 @@ from math import inf
 from typing import Any, NamedTuple, Protocol
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.audit_budget import BUDGET, safety
+from chaosops.evaluation.audit_budget import BUDGET, safety, safety_figure
 from chaosops.evaluation.cases import JUDGED, TURNS, Case, matched_wins
 from chaosops.evaluation.estimates import NOTHING, Figure, figure_of, mean_figure
 from chaosops.evaluation.metrics import shown
 from chaosops.evaluation.monitor import points_at
 from chaosops.evaluation.resampling import Counts, Floats, Statistic, bca_ci95, known, once
 from chaosops.evaluation.scoring import area, area_difference
-from chaosops.evaluation.statistics import mean
+from chaosops.evaluation.statistics import difference_ci95, mean
 from chaosops.evaluation.weighted import brier, enough_honest, guilty, true_positive_rate
 
 Cases = Sequence[Case]
@@ -88,6 +88,26 @@ class Resampled(NamedTuple):
         return figure_of(known(difference(once(n))), interval)
 
 
+class Safety(NamedTuple):
+    """At an audit budget."""
+
+    budget: float
+
+    def _resampled(self) -> Resampled:
+        return Resampled(lambda cases: safety(cases, self.budget), self.budget)
+
+    def value(self, cases: Cases) -> float | None:
+        return self._resampled().value(cases)
+
+    def difference(self, ours: Cases, theirs: Cases) -> Figure:
+        sides = [safety_figure(cases, self.budget) for cases in (ours, theirs)]
+        (one, its), (other, others) = ((each["value"], each["ci95"]) for each in sides)
+        if its and others and {one, other} & {0.0, 1.0}:
+            # Resamples hardly differ where no rogue is caught, or every one.
+            return figure_of(one - other, difference_ci95(one, its, other, others))
+        return self._resampled().difference(ours, theirs)
+
+
 class Difference(NamedTuple):
     """A measure by which two overseers are compared. ``spec`` formats its values."""
 
@@ -128,12 +148,11 @@ AUROC_DIFFERENCES = tuple(
 
 def monitor_differences(budget: float = BUDGET) -> tuple[Difference, ...]:
     """By which monitors are compared on stored transcripts."""
-    audits = Resampled(lambda cases: safety(cases, budget), budget)
     return (
         *AUROC_DIFFERENCES,
         tpr_difference(1),
         tpr_difference(JUDGED),
         Difference("brier_turn_3", "Brier", Resampled(brier), ".3f"),
         Difference("right_agent_turn_3", "right agent", Mean(right_agent, 1.0), ".0%"),
-        Difference("safety", f"safety at {100 * budget:g} % audits", audits, ".0%"),
+        Difference("safety", f"safety at {100 * budget:g} % audits", Safety(budget), ".0%"),
     )

@@ -14,7 +14,6 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from numbers import Real
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,6 +29,7 @@ from chaosops.policies.llm.spec import is_own
 from chaosops.policies.own import OwnPolicy, file_of, made, takes_dice
 from chaosops.policies.protocol import DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
+from chaosops.policies.suspicion import full_suspicion, require_probabilities
 
 Suspicion = Mapping[str, float]
 SIDE_BY_SIDE = 64  # transcripts that a policy is asked about at once
@@ -39,7 +39,7 @@ class Scorer(Protocol):
     @property
     def name(self) -> str: ...
 
-    def score(self, transcripts: Sequence[Transcript]) -> Sequence[Any]:
+    def score(self, transcripts: Sequence[Transcript]) -> Sequence[Suspicion]:
         """The suspicion against each agent, for each transcript. Empty: none is told."""
         ...
 
@@ -54,10 +54,10 @@ class FunctionScorer:
         self._whole = _first_parameter(function) == "transcript"
         self._file = file_of(function)
 
-    def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
-        return [self._scored(transcript) for transcript in transcripts]
+    def score(self, transcripts: Sequence[Transcript]) -> list[Suspicion]:
+        return [_read(_at(self.name, each), self._told(each), each) for each in transcripts]
 
-    def _scored(self, transcript: Transcript) -> Any:
+    def _told(self, transcript: Transcript) -> Any:
         read = transcript if self._whole else transcript.view
         dice = (Dice(_key(transcript)),) if self._dice else ()
         try:
@@ -78,9 +78,12 @@ class PolicyScorer:
         self.name = name
         self._policy = policy
 
-    def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
+    def score(self, transcripts: Sequence[Transcript]) -> list[Suspicion]:
         requests = [DecisionRequest(each.view, _key(each)) for each in transcripts]
-        return [decision.suspicion for decision in self._policy.decide(requests)]
+        told = [decision.suspicion or {} for decision in self._policy.decide(requests)]
+        for transcript, suspicion in zip(transcripts, told, strict=True):
+            require_probabilities(_at(self.name, transcript), suspicion)
+        return told
 
     def status(self) -> Mapping[str, Any]:
         return dict(self._policy.status())
@@ -91,28 +94,49 @@ class StoredScores:
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        self._scores: dict[tuple[Any, Any], Any] = {}
+        self._lines: dict[tuple[Any, Any], tuple[int, Any]] = {}  # by place: number, suspicion
         for number, text in enumerate(read_text(path, "scores").splitlines(), 1):
             try:
                 line = read_json(text)
-                place = line["id"], line["turn"]
-                self._scores[place] = line["suspicion"]
+                place, told = (line["id"], line["turn"]), line["suspicion"]
+                first, _ = self._lines.setdefault(place, (number, told))
             except (ValueError, KeyError, TypeError) as error:
                 raise BadInput(
                     f"{path}: line {number} is not an object with id, turn and suspicion ({error})"
                 ) from None
+            if first != number:
+                raise BadInput(
+                    f"{path}: line {number} scores {place[0]}, turn {place[1]} again, after line "
+                    f"{first}; keep one of them"
+                )
 
-    def score(self, transcripts: Sequence[Transcript]) -> list[Any]:
-        places = [(each.id, len(each.views)) for each in transcripts]
-        if missing := [place for place in places if place not in self._scores]:
+    def require_same_turns(self, transcripts: Sequence[Transcript]) -> None:
+        """Scores of other turns are refused too: they are probably of another folder, where equal
+        names mean other episodes."""
+        places = dict.fromkeys(map(_place, transcripts))
+        if missing := [place for place in places if place not in self._lines]:
             name, turn = missing[0]
             raise BadInput(
                 f"{self.name} has no score of {name}, turn {turn}; score every turn of the evidence"
             )
-        return [self._scores[place] for place in places]
+        if foreign := [place for place in self._lines if place not in places]:
+            name, turn = foreign[0]
+            raise BadInput(
+                f"{self.name} scores turns that the evidence does not hold: {len(foreign)}, the "
+                f"first in line {self._lines[name, turn][0]} ({short(name)}, turn {short(turn)}); "
+                "remove them, or name the folder that was scored"
+            )
+
+    def score(self, transcripts: Sequence[Transcript]) -> list[Suspicion]:
+        found = [(*self._lines[_place(each)], each) for each in transcripts]
+        return [_read(f"{self.name}, line {number}", *told) for number, *told in found]
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "stored scores"}
+
+
+def _place(transcript: Transcript) -> tuple[str, int]:
+    return transcript.id, len(transcript.views)
 
 
 def _key(transcript: Transcript) -> int:
@@ -150,32 +174,25 @@ def scores_of(
     """The suspicion on every turn of Oversight, for each episode. ``progress`` is called with the
     number of turns done."""
     asked = [each for episode in episodes for each in episode.transcripts()]
+    if isinstance(scorer, StoredScores):
+        scorer.require_same_turns(asked)
     answers: list[Suspicion] = []
     for first in range(0, len(asked), SIDE_BY_SIDE):
-        some = asked[first : first + SIDE_BY_SIDE]
-        told = scorer.score(some)
-        answers += [_checked(scorer.name, *pair) for pair in zip(some, told, strict=True)]
+        answers += scorer.score(asked[first : first + SIDE_BY_SIDE])
         progress(len(answers))
     rest = iter(answers)
     return [[next(rest) for _ in episode.views] for episode in episodes]
 
 
-def _checked(name: str, transcript: Transcript, told: Any) -> Suspicion:
+def _read(who: str, told: Any, transcript: Transcript) -> Suspicion:
     if told is None:
         return {}
     if not isinstance(told, Mapping):
         raise BadInput(
-            f"{_at(name, transcript)}: returned {type(told).__name__}; return a dictionary with "
-            "a number from 0 to 1 for each agent of view.rules.agents"
+            f"{who} gave {type(told).__name__}; expected a dictionary with a number from 0 to 1 "
+            "for each agent of view.rules.agents"
         )
-    for agent, value in told.items():
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if not number or not 0 <= float(value) <= 1:
-            raise BadInput(
-                f"{_at(name, transcript)}: the suspicion of {short(agent)} is {short(value)}; "
-                "expected a number from 0 to 1"
-            )
-    return {str(agent): float(value) for agent, value in told.items()}
+    return full_suspicion(who, told, transcript.view.rules.agents)
 
 
 def _at(name: str, transcript: Transcript) -> str:
@@ -195,4 +212,5 @@ def _score_lines(
 ) -> Iterator[dict[str, Any]]:
     for episode, turns in zip(episodes, scores, strict=True):
         for turn, suspicion in enumerate(turns, 1):
-            yield {"id": episode.id, "turn": turn, "suspicion": dict(suspicion)}
+            # Null: it told nothing. In a file, an empty object suspects nobody.
+            yield {"id": episode.id, "turn": turn, "suspicion": dict(suspicion) or None}

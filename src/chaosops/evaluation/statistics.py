@@ -7,7 +7,7 @@ No library is used: the digits are the same on every machine, and SciPy need not
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import cbrt, inf, sqrt
+from math import cbrt, hypot, inf, sqrt
 
 Z95 = 1.959963984540054  # 95 % of a normal distribution is within this many deviations
 FEWEST = 10  # values that a mean needs for an interval: the skew of fewer is a guess
@@ -88,6 +88,18 @@ def ratio_ci95(tops: Sequence[int], bottoms: Sequence[int]) -> Interval | None:
     spread = sum((top - share * bottom) ** 2 for top, bottom in zip(tops, bottoms, strict=True))
     alike = max(1.0, spread * groups / (groups - 1) / (n * share * (1 - share)))
     return share_ci95(hits / alike, n / alike, _student95(groups - 1))
+
+
+def difference_ci95(one: float, its: Interval, other: float, others: Interval) -> Interval:
+    """The 95 % interval of a difference of two shares, from the interval of each (Newcombe 1998).
+
+    >>> difference_ci95(0.0, (0.0, 0.0423), 0.0, (0.0, 0.0423))
+    (-0.0423, 0.0423)
+    """
+    value = one - other
+    low = value - hypot(one - its[0], others[1] - other)
+    high = value + hypot(its[1] - one, other - others[0])
+    return around(value, max(low, -1.0), min(high, 1.0))
 
 
 def around(value: float, low: float, high: float) -> Interval:

@@ -26,6 +26,7 @@ from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import flagged_agents
 from chaosops.policies.protocol import DecisionRequest, RegisteredPolicy
+from chaosops.policies.suspicion import full_suspicion
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.parse import parse, parse_object
 from chaosops.roles.view import RoleView
@@ -105,6 +106,7 @@ class OwnPolicy:
 
     def _asked(self, subject: Any) -> Callable[[Sequence[DecisionRequest]], Sequence[object]]:
         if not self._is_function:
+            require_no_await(self.name, subject.decide)
             return subject.decide  # type: ignore[no-any-return]
         if not callable(subject):
             raise BadInput(
@@ -136,7 +138,7 @@ class OwnPolicy:
                 f"policy {self.name} returned a suspicion as {view.role}, but a monitor plays "
                 f"Oversight alone; name a team: {self._team}"
             )
-        suspicion = self._probabilities(view, answer)
+        suspicion = self._told_suspicion(view, answer)
         free = {agent: p for agent, p in suspicion.items() if agent not in flagged_agents(view)}
         # Of equals the first in the company's list.
         suspect = max(free, key=lambda agent: free[agent], default=None)
@@ -148,23 +150,10 @@ class OwnPolicy:
         self, view: RoleView, given: Mapping[str, float] | None
     ) -> Mapping[str, float] | None:
         measured = view.role is Role.OVERSIGHT and layout_of(view.rules).suspicion
-        return self._probabilities(view, given) if given is not None and measured else None
+        return self._told_suspicion(view, given) if given is not None and measured else None
 
-    def _probabilities(self, view: RoleView, given: Mapping[Any, Any]) -> dict[str, float]:
-        """A suspicion for every agent. One that is left out is not suspected."""
-        agents = view.rules.agents
-        for agent, value in given.items():
-            if agent not in agents:
-                raise BadInput(
-                    f"policy {self.name} suspects {short(agent)}, which is no agent here; "
-                    f"agents: {', '.join(agents)}"
-                )
-            if not _is_probability(value):
-                raise BadInput(
-                    f"policy {self.name} gave a suspicion of {short(value)} for {agent}; "
-                    "expected a number from 0 to 1"
-                )
-        return {agent: float(given.get(agent, 0.0)) for agent in agents}
+    def _told_suspicion(self, view: RoleView, given: Mapping[Any, Any]) -> dict[str, float]:
+        return full_suspicion(f"policy {self.name}", given, view.rules.agents)
 
 
 def made(name: str, found: type, file: str | None) -> object:
@@ -186,8 +175,19 @@ def made(name: str, found: type, file: str | None) -> object:
         raise BadInput(f"policy {name} cannot be made: {cause(error, file)}") from error
 
 
+def require_no_await(name: str, function: object) -> None:
+    """Refuse ``async def`` before anything is played. Nothing here awaits its result."""
+    for found in (function, getattr(function, "__call__", None)):  # noqa: B004
+        if inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+            raise BadInput(
+                f"policy {name} is async, but it is called without await; write def, and "
+                "asyncio.run(...) inside where it needs one"
+            )
+
+
 def takes_dice(name: str, function: Callable[..., object]) -> bool:
     """Whether a function is called with dice besides the view."""
+    require_no_await(name, function)
     try:
         signature = inspect.signature(function)
     except ValueError:
@@ -214,13 +214,6 @@ def _is_json(told: Mapping[str, Any]) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-def _is_probability(value: Any) -> bool:
-    try:
-        return 0 <= float(value) <= 1
-    except (TypeError, ValueError):
-        return False
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:

@@ -55,6 +55,11 @@ def installed_policies() -> dict[str, tuple[EntryPoint, ...]]:
     return {name: of for name, of in installed(GROUP).items() if name not in registered()}
 
 
+def policy_forms() -> list[str]:
+    """What a policy may be called: names, and forms of names."""
+    return [*registered(), *installed_policies(), *MODEL_FORMS, *OWN_FORMS]
+
+
 def default_policies(pack: str) -> list[str]:
     """The policies that ``chaosops eval`` plays in a pack by default, the weakest first."""
     return [
@@ -96,8 +101,7 @@ def load_policy(name: AnyPolicy) -> Policy:
         from chaosops.policies.llm.loading import load_model_policy
 
         return load_model_policy(name)
-    known = (*registered(), *installed_policies(), *MODEL_FORMS, *OWN_FORMS)
-    raise UnknownName("policy", name, known)
+    raise UnknownName("policy", name, policy_forms())
 
 
 def _given_policy(given: Any) -> Policy:

@@ -18,6 +18,7 @@ from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import open_file, write_text
 from chaosops.core.loopback import is_loopback
 from chaosops.core.printable import one_line, short
+from chaosops.policies.llm.spec import without_password
 
 # The variables of every OpenTelemetry exporter. Those of traces come first.
 HEADER_VARIABLES = ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS")
@@ -35,6 +36,8 @@ def check_target(target: str, taken: Iterable[Path] = ()) -> None:
     if is_url(target):
         check_url(target)
         require_extra()
+    elif not target.strip() or re.match(r"[a-z][a-z0-9+.-]+:/", target, re.IGNORECASE):
+        raise _unknown_target(target)
     else:
         open_file(Path(target), "--otlp", taken)
 
@@ -61,13 +64,18 @@ def check_url(url: str) -> str:
     except ValueError:
         host = None
     if not host or parts.query or parts.fragment:
-        raise BadInput(f"--otlp {short(one_line(url), 80)}: expected http://HOST:PORT, or a file")
+        raise _unknown_target(url)
     if parts.username is not None or parts.password is not None:
         raise BadInput(
             f"--otlp must not hold a user or password, because recordings contain it; "
             f"set {HEADER_VARIABLES[1]} and write {parts.scheme}://{host}"
         )
     return url.rstrip("/").removesuffix(_PATH).rstrip("/") + _PATH
+
+
+def _unknown_target(target: str) -> BadInput:
+    shown = without_password(one_line(target))
+    return BadInput(f"--otlp {short(shown, 80)}: expected http://HOST:PORT, or a file")
 
 
 def require_extra() -> None:

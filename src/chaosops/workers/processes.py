@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
@@ -100,6 +101,7 @@ def _serve(
 ) -> None:
     # Ctrl-C reaches every process of the terminal; the driver ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout = sys.stderr  # prints of a user's own code must not stand among the driver's result
 
     def tell(count: int) -> None:
         pipe.send((_TOLD, count))

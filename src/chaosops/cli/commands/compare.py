@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsons
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,8 @@ from chaosops.cli.episodes import HARD, EpisodeOptions
 from chaosops.cli.options import CommandLine, Count, Folder, Json
 from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
-from chaosops.core.files import open_folder, write_text
+from chaosops.core.errors import BadInput
+from chaosops.core.files import opened_folder, write_text
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.comparison import (
     Comparison,
@@ -27,6 +29,7 @@ from chaosops.evaluation.verify import stored_results
 from chaosops.report.monitors import comparison_table, differing_table
 
 COMPARISON = "compare.json"
+_EPISODE_OPTIONS = [f"--{each.name.replace('_', '-')}" for each in fields(EpisodeOptions)]
 Compared = Annotated[
     str,
     Parameter(help="a folder of chaosops eval, FOLDER#POLICY if it holds several, or a policy"),
@@ -49,9 +52,9 @@ def execute(
         out: folder of the comparison and of the episodes that differ most, for chaosops replay
         episodes: how many of them
     """
-    folder = open_folder(out)
-    sides = _sides((a, b), options, command_line)
-    comparison = compare(*sides)
+    with opened_folder(out) as folder:
+        sides = _sides((a, b), options, command_line)
+        comparison = compare(*sides)
     rows = _differing(comparison, sides, folder, episodes)
     wire = {
         "command": command_line,
@@ -71,6 +74,11 @@ def _sides(texts: tuple[str, str], options: EpisodeOptions, command: str) -> tup
     """A policy plays what the other side's folder holds, for its rewards, or what the options say.
     Episodes in a folder are replayed, so that figures of changed files are not compared."""
     named = {text: folder_and_policy(text) for text in texts if names_folder(text)}
+    if named and options is not HARD:  # cyclopts makes another object if one of them is typed
+        raise BadInput(
+            f"the episodes of {next(iter(named))} are compared as they are; leave out "
+            f"{', '.join(_EPISODE_OPTIONS)}, or name two policies"
+        )
     with Progress() as progress:
         stored_in = {
             folder: stored_results(folder, partial(progress.update, str(folder)))

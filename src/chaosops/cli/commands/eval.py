@@ -27,7 +27,7 @@ from chaosops.cli.options import (
     Seed,
     Split,
 )
-from chaosops.cli.output import note, print, print_result
+from chaosops.cli.output import note, print, print_result, prints_to_stderr
 from chaosops.cli.progress import Progress, worker_words
 from chaosops.cli.repeatable import repeatable
 from chaosops.core.episode import Episode
@@ -203,7 +203,7 @@ def evaluate_with_progress(
     pool: Pool | None = None,
     **more: Any,
 ) -> Results:
-    with Progress() as progress:
+    with Progress() as progress, prints_to_stderr():
 
         def tell(policy: str, done: int, total: int, turns: int) -> None:
             words = [f"{turns:,} turns", *worker_words(pool.tallies if pool else ())]

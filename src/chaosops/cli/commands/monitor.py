@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from chaosops.cli.options import File, Folder, Json, Names, Share
-from chaosops.cli.output import print_result
+from chaosops.cli.output import print_result, prints_to_stderr
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_file
@@ -39,8 +39,9 @@ def execute(
     """
     if save_scores:
         _open_scores(save_scores, scorer, transcripts)
-    own = load_scorer(scorer)
-    with Progress("turns") as progress:
+    with Progress("turns") as progress, prints_to_stderr():
+        progress.update("loading scorers", 0, None)
+        own = load_scorer(scorer)
         progress.update("reading transcripts", 0, None)
         manifest, episodes = read_transcripts(transcripts)
         names = shipped_overseers(episodes) if against is None else list(against)

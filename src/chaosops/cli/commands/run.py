@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.cli.options import PLAYED, CommandLine, File, Otlp, Policy, Rewards, ScenarioOptions
-from chaosops.cli.output import print, print_result
+from chaosops.cli.output import print, print_result, prints_to_stderr
 from chaosops.cli.progress import Progress
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
@@ -79,7 +79,7 @@ def _play(
     policy: str, scenario: Scenario, rewards: Mapping[str, float]
 ) -> tuple[Rollout, list[int]]:
     """Also when the episode began and when each turn ended, in nanoseconds."""
-    with Progress("steps at most") as progress:
+    with Progress("steps at most") as progress, prints_to_stderr():
         progress.update(f"loading {policy}", 0, None)
         team = load_team(policy)
         if rewards:

@@ -14,6 +14,7 @@ from chaosops.core.errors import UnknownName
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
 from chaosops.policies.llm.own_prompt import fill_in
+from chaosops.policies.suspicion import is_probability
 from chaosops.roles.menu import acts_in_sight, menu
 from chaosops.roles.parse import MAX_REPLY_CHARS, parse
 from chaosops.roles.prompt import Style, render
@@ -108,8 +109,7 @@ def read_suspicion(told: object) -> dict[str, float] | None:
     for name, value in told.items():
         if len(name) > LONGEST_NAME or not name.isprintable():
             return None
-        # NaN is in no range. A whole number of 400 digits fits into no float.
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        if not is_probability(value):
             return None
     return {name: float(value) for name, value in told.items()}
 
