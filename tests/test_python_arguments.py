@@ -103,6 +103,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: evaluate([5], [ONE]), "5 is not a policy; expected a name such as 'heuristic'"),  # type: ignore[list-item]
     (lambda: evaluate(None, [ONE]), "None is not a policy"),  # type: ignore[arg-type]
     (lambda: evaluate([restarter, restarter], [ONE]), "two of them are called"),
+    (lambda: evaluate(restarter, ONE, pool=object()), "workers load a policy by its name"),  # type: ignore[arg-type]
     (lambda: evaluate("heuristic", 5), "5 is not a scenario; make one with make_scenario"),  # type: ignore[arg-type]
     (lambda: evaluate("heuristic", []), "at least one policy and one scenario"),
     (lambda: evaluate("heuristic", ONE, rewards=5), "rewards 5: expected a price"),  # type: ignore[arg-type]
