@@ -7,10 +7,14 @@ of the model must support tools, as Qwen3's does. Needs a GPU and: pip install -
 import sys
 from typing import Any
 
-from datasets import Dataset
-from trl import GRPOConfig, GRPOTrainer
-
+from chaosops.core.errors import MissingExtra
 from chaosops.integrations.trl import environment, rows
+
+try:
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+except ImportError as error:
+    sys.exit(str(MissingExtra("this example", str(error.name), "train")))
 
 
 def make_trainer(model: str, out: str, **settings: Any) -> GRPOTrainer:

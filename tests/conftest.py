@@ -28,6 +28,8 @@ _FIRST = (
     "policies/llm/test_damaged_files.py",
     "web/test_models.py",
     "training/test_run.py",
+    "training/test_learner.py",
+    "training/test_kept_turns.py",
     "training/test_processes.py",
     "training/test_trl_run.py",
     "integrations/test_trl.py",

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from chaosops.core.actions import Action, Unreadable, to_wire
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Turn
-from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, role_on_turn
-from chaosops.packs import load_pack
+from chaosops.packs import AnyScenario, load_pack, read_scenario
 from chaosops.roles.parse import parse, parse_object
 from chaosops.roles.view import RoleView, project
 from chaosops.rubrics import CompositeRubric, standard
@@ -42,10 +41,10 @@ class Env:
 
     __slots__ = ("_rubric", "scenario", "world")
 
-    def __init__(self, scenario: Scenario, rubric: CompositeRubric | None = None) -> None:
-        self.scenario = scenario
+    def __init__(self, scenario: AnyScenario, rubric: CompositeRubric | None = None) -> None:
+        self.scenario = read_scenario(scenario)
         self._rubric = rubric if rubric is not None else standard()
-        self.world: World = engine.start(load_pack(scenario.pack), scenario)
+        self.world: World = engine.start(load_pack(self.scenario.pack), self.scenario)
 
     def fork(self) -> Env:
         twin = object.__new__(Env)

@@ -5,35 +5,53 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from chaosops.core.dice import key_of
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.given import one_or_more, whole_number
 from chaosops.core.lists import split_list
+from chaosops.core.printable import short
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.packs import load_pack
+from chaosops.packs import AnyScenario, load_pack
 from chaosops.policies.llm.trained_on import require_trained_on, trained_on
-from chaosops.policies.protocol import DecisionRequest, Policy, request_key
+from chaosops.policies.protocol import AnyPolicy, DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
 from chaosops.policies.suspicion import require_probabilities
 from chaosops.rubrics import CompositeRubric, standard
 
+OTHERS = "others"  # the roles that a team does not name
+Given = TypeVar("Given")
+
 
 class Team:
-    """A policy for each role."""
+    """A policy for each role; ``others`` means the roles not named.
 
-    def __init__(self, policies: Mapping[Role, Policy], name: str | None = None) -> None:
-        self.policies = {role: policies[role] for role in Role}
-        self.name = name or ",".join(f"{role}={policy.name}" for role, policy in policies.items())
-        self._trained_on = {p.name: trained_on(p) for p in policies.values() if trained_on(p)}
+    >>> Team({"oversight": "random", "others": "oracle"}).policies[Role.DEV].name
+    'oracle'
+    """
+
+    def __init__(self, policies: Mapping[Any, AnyPolicy], name: str | None = None) -> None:
+        if not isinstance(policies, Mapping):
+            raise BadInput(
+                f"a team is a policy for each role, such as {{'oversight': 'random', 'others': "
+                f"'oracle'}}, got {short(policies)}; Team.of takes one for all"
+            )
+        # One instance per policy: a model in three roles is loaded once and asked once.
+        loaded = {of: load_policy(of) for of in policies.values()}
+        named = {role: loaded[of] for role, of in policies.items()}
+        self.name = name or ",".join(f"{role}={policy.name}" for role, policy in named.items())
+        self.policies = _by_role(named, self.name)
+        self._trained_on = {p.name: trained_on(p) for p in loaded.values() if trained_on(p)}
 
     @classmethod
-    def of(cls, policy: Policy) -> Team:
+    def of(cls, policy: AnyPolicy) -> Team:
         """One policy for all four roles."""
-        return cls(dict.fromkeys(Role, policy), policy.name)
+        loaded = load_policy(policy)
+        return cls(dict.fromkeys(Role, loaded), loaded.name)
 
     def require_trained_on(self, pack: str) -> None:
         """Refuse a pack that a model of the team was not trained on."""
@@ -52,30 +70,39 @@ class Team:
         return statuses[Role.SRE.value] if alone else statuses
 
 
-def load_team(text: str) -> Team:
-    """One policy for all roles, or a policy for each; ``others`` means the roles not named.
+# What stands for a team: its text, or one policy for all roles.
+AnyTeam = Team | AnyPolicy
+
+
+def load_team(given: AnyTeam) -> Team:
+    """One policy for all roles, or in text a policy for each.
 
     >>> load_team("oversight=random,others=oracle").policies[Role.DEV].name
     'oracle'
     """
-    if _is_one_policy(text):
-        return Team.of(load_policy(text))
-    names = policy_names(text)
-    # One instance per policy: a model in three roles is loaded once and asked once.
-    loaded = {name: load_policy(name) for name in dict.fromkeys(names.values())}
-    return Team({role: loaded[name] for role, name in names.items()}, text)
+    if isinstance(given, Team):
+        return given
+    if not isinstance(given, str) or _is_one_policy(given):
+        return Team.of(given)
+    return Team(policy_names(given), given)
 
 
-def policy_names(text: str) -> dict[Role, str]:
+def policy_names(text: str, taken: Role | None = None) -> dict[Role, str]:
     """The name of the policy in each role. No policy is loaded, and the names need not exist.
+    The role that somebody has ``taken`` need not be named.
 
     >>> policy_names("oversight=random,others=oracle")[Role.DEV]
     'oracle'
     """
     if _is_one_policy(text):
         return dict.fromkeys(Role, text)
-    named = _named(text)
-    return {role: named[role] if role in named else named["others"] for role in Role}
+    named: dict[str, str] = {}
+    for part in split_list(text):
+        role, _, policy = (word.strip() for word in part.partition("="))
+        if role in named:
+            raise BadInput(f"team {text!r} names {role} twice; name it once")
+        named[role] = policy
+    return _by_role(named, text, taken)
 
 
 def asks_server(team: str) -> bool:
@@ -83,26 +110,22 @@ def asks_server(team: str) -> bool:
     return any(name.startswith("openai:") for name in policy_names(team).values())
 
 
-def _named(text: str) -> dict[str, str]:
-    named: dict[str, str] = {}
-    for part in split_list(text):
-        role, _, policy = (word.strip() for word in part.partition("="))
-        if role not in (*Role, "others"):
-            raise UnknownName("role", role, [*Role, "others"])
-        if role in named:
-            raise BadInput(f"team {text!r} names {role} twice; name it once")
-        named[role] = policy
-    missing = [role for role in Role if role not in named]
-    if missing and "others" not in named:
+def _by_role(named: Mapping[str, Given], team: str, taken: Role | None = None) -> dict[Role, Given]:
+    for role in named:
+        if role not in (*Role, OTHERS):
+            raise UnknownName("role", role, [*Role, OTHERS])
+    missing = [role for role in Role if role not in named and role is not taken]
+    if missing and OTHERS not in named:
         raise BadInput(
-            f"team {text!r} leaves out {', '.join(missing)}; name them, or others=POLICY"
+            f"team {team!r} leaves out {', '.join(missing)}; name them, or {OTHERS}=POLICY"
         )
-    return named
+    either = {role: role if role in named else OTHERS for role in Role}
+    return {role: named[name] for role, name in either.items() if name in named}
 
 
 def _is_one_policy(text: str) -> bool:
     """A team has an ``=`` before any colon, slash or plus. A model's options have one after."""
-    if text.partition("=")[0].strip() in (*Role, "others"):
+    if text.partition("=")[0].strip() in (*Role, OTHERS):
         return False
     return "=" not in re.split(r"[:/+]", text, maxsplit=1)[0]
 
@@ -156,8 +179,8 @@ def advance(rollouts: Sequence[Rollout]) -> list[Turn]:
 
 
 def play_many(
-    scenarios: Iterable[Scenario],
-    team: Team | str,
+    scenarios: Iterable[AnyScenario] | AnyScenario,
+    team: AnyTeam,
     *,
     rubric: CompositeRubric | None = None,
     side_by_side: int = 64,
@@ -165,13 +188,15 @@ def play_many(
 ) -> Iterator[Episode]:
     """Play all scenarios, ``side_by_side`` at a time, and yield episodes in order. A team may be
     written as in ``chaosops run --policy``: ``heuristic``, or ``oversight=random,others=oracle``.
+    A function of a view plays all roles.
 
     An episode does not depend on the order or number of scenarios. ``tell`` is called with the
     number of turns just played, because the first episode may take minutes.
     """
-    team = load_team(team) if isinstance(team, str) else team
+    team = load_team(team)
     rubric = rubric or standard()
-    source = iter(scenarios)
+    side_by_side = whole_number("side_by_side", side_by_side, least=1)
+    source = iter(one_or_more(scenarios))
     queue: list[Rollout] = []  # in order; a finished one waits for those before it
     live: list[Rollout] = []
     while True:
@@ -187,8 +212,8 @@ def play_many(
             yield queue.pop(0).episode
 
 
-def play(scenario: Scenario, team: Team | str, *, rubric: CompositeRubric | None = None) -> Episode:
-    """Play one episode to its end.
+def play(scenario: AnyScenario, team: AnyTeam, *, rubric: CompositeRubric | None = None) -> Episode:
+    """Play one episode to its end. A text names a failure, as in ``make_scenario``.
 
     >>> from chaosops import make_scenario, play
     >>> play(make_scenario("db_deadlock"), "oracle").resolved

@@ -10,12 +10,21 @@ from chaosops.core.actions import Action, Unreadable
 from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, UnknownName
-from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env, read_any
-from chaosops.policies.protocol import DecisionRequest, Policy
+from chaosops.packs import AnyScenario
+from chaosops.policies.protocol import AnyPolicy, DecisionRequest
+from chaosops.policies.registry import load_policy
 from chaosops.roles.view import RoleView
-from chaosops.rollout import Rollout, Team, advance, decision_request, load_team
+from chaosops.rollout import (
+    AnyTeam,
+    Rollout,
+    Team,
+    advance,
+    decision_request,
+    load_team,
+    policy_names,
+)
 from chaosops.rubrics import CompositeRubric
 
 PARTNERS = "heuristic"
@@ -37,7 +46,8 @@ class SeatStep(NamedTuple):
 
 
 class Seat:
-    """Play one role. ``partners`` is a policy, a team or the name of one.
+    """Play one role. ``partners`` is a policy, a team or the name of one; ``scenario`` may be the
+    name of a failure.
 
     >>> from chaosops import Seat, make_scenario
     >>> seat = Seat(make_scenario("autoscaler_cost_cut"), "oversight", "oracle")
@@ -53,18 +63,19 @@ class Seat:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: AnyScenario,
         role: Role | str,
-        partners: Team | Policy | str = PARTNERS,
+        partners: AnyTeam = PARTNERS,
         *,
         rubric: CompositeRubric | None = None,
         name: str = "seat",
     ) -> None:
         if role not in list(Role):
-            raise UnknownName("role", str(role), Role)
+            raise UnknownName("role", role, Role)
         self.role = Role(role)
-        team = _team(partners)
-        policies = {**team.policies, self.role: _Taken(name)}
+        if isinstance(partners, str):
+            partners = Team(partner_names(partners, self.role))
+        policies = {**load_team(partners).policies, self.role: _Taken(name)}
         self._rollout = Rollout(Env(scenario, rubric), Team(policies))
         self._until_mine()
 
@@ -96,15 +107,16 @@ class Seat:
         self._until_mine()
         return self._since(before)
 
-    def finish(self, policy: Policy | None = None) -> SeatStep:
+    def finish(self, policy: AnyPolicy | None = None) -> SeatStep:
         """Play the rest of the episode, with ``policy`` in the seat. Without one, each missing turn
         is a miscommunication, like a reply that cannot be read: if silence were free, a model could
         learn to stop answering. Waiting has to be said, with noop."""
         before = self.episode.steps
+        player = None if policy is None else load_policy(policy)
         while not self.over:
             decision = Decision(NO_REPLY)
-            if policy is not None:
-                (decision,) = policy.decide([decision_request(self.env, policy, self._rollout.key)])
+            if player is not None:
+                (decision,) = player.decide([decision_request(self.env, player, self._rollout.key)])
             self.act(decision)
         return self._since(before)
 
@@ -117,6 +129,12 @@ class Seat:
         last = self.episode.turns[-1].events
         reward = sum(turn.score.total for turn in turns)
         return SeatStep(self.view, reward, last.resolved, last.out_of_time, turns)
+
+
+def partner_names(text: str, role: Role) -> dict[Role, str]:
+    """Who plays each role. The seat's own need not be named, because nobody is asked in it."""
+    names = policy_names(text, taken=role)
+    return {each: names.get(each, PARTNERS) for each in Role}
 
 
 class _Taken:
@@ -132,9 +150,3 @@ class _Taken:
 
     def status(self) -> Mapping[str, Any]:
         return {"kind": "seat", "policy": self.name, "sees_truth": False}
-
-
-def _team(partners: Team | Policy | str) -> Team:
-    if isinstance(partners, str):
-        return load_team(partners)
-    return partners if isinstance(partners, Team) else Team.of(partners)

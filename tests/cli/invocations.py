@@ -212,6 +212,21 @@ def _exchange(dice: random.Random, content: Any) -> None:
 def make_files(folder: Path) -> list[str]:
     """Files and folders, whole and broken, of every kind that a command reads."""
     folder.mkdir()
+    recording = _make_whole(folder)
+    for name, text in _broken_texts(recording.read_text()).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "bytes").write_bytes(b"\xff\xfe\x00\x80PK\x03\x04")
+    (folder / "header.safetensors").write_bytes((2**62).to_bytes(8, "little"))
+    for number in range(DAMAGED):
+        _damage_copies(folder, number)
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "empty folder").mkdir()
+    found = [str(path) for path in sorted(folder.iterdir())]
+    return [*found, str(recording / "below"), str(folder / "missing"), "/dev/null", "/dev/zero", ""]
+
+
+def _make_whole(folder: Path) -> Path:
+    """One of each kind. Returns the recording."""
     episode = play(make_scenario("cascade", tier="easy"), load_team("random"))
     recording = folder / "recording.json"
     manifest = {"command": "c", "pack_hash": load_pack("classic").content_hash()}
@@ -222,13 +237,17 @@ def make_files(folder: Path) -> list[str]:
     (folder / "transcripts").mkdir()
     write_transcripts(folder / "transcripts", lines, {})
     shutil.copy(Path(__file__).parents[1] / "data" / "table.jsonl", folder / "table.jsonl")
-    texts = {
+    return recording
+
+
+def _broken_texts(recording: str) -> dict[str, str]:
+    return {
         "empty": "",
-        "cut.json": recording.read_text()[:2000],
+        "cut.json": recording[:2000],
         "list.json": "[]",
         "deep.json": "[" * 100_000,
         "null.json": "null",
-        "recording as a list.json": "[" + recording.read_text() + "]",
+        "recording as a list.json": "[" + recording + "]",
         "recording of nothing.json": json.dumps({"format": FORMAT}),
         "vectors.jsonl": '{"failure": "cascade"}\n',
         "results.json": json.dumps({"manifest": {"policies": {}}, "episodes": []}),
@@ -241,24 +260,20 @@ def make_files(folder: Path) -> list[str]:
         "huge.toml": f"seed = {'9' * 5000}\n",
         "escape\x1b[2J\n.toml": "",
     }
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / "bytes").write_bytes(b"\xff\xfe\x00\x80PK\x03\x04")
-    (folder / "header.safetensors").write_bytes((2**62).to_bytes(8, "little"))
-    for number in range(DAMAGED):
-        dice = random.Random(number)
-        damage(dice, recording, folder / f"recording {number}.json")
-        run = shutil.copytree(folder / "run", folder / f"run {number}")
-        inside = ["metrics.jsonl", "adapter/adapter_config.json", "recipe.toml"]
-        name = inside[number % len(inside)]
-        damage(dice, folder / "run" / name, run / name)
-        place = shutil.copytree(folder / "evaluation", folder / f"evaluation {number}")
-        name = ["results.json", "monitor.json"][number % 2]
-        damage(dice, folder / "evaluation" / name, place / name)
-        place = shutil.copytree(folder / "transcripts", folder / f"transcripts {number}")
-        name = ["manifest.json", "labels.jsonl"][number % 2]
-        damage(dice, folder / "transcripts" / name, place / name)
-    (folder / "loop").symlink_to(folder / "loop")
-    (folder / "empty folder").mkdir()
-    found = [str(path) for path in sorted(folder.iterdir())]
-    return [*found, str(recording / "below"), str(folder / "missing"), "/dev/null", "/dev/zero", ""]
+
+
+# The files in each folder that are damaged, one in each copy of the folder.
+_INSIDE = {
+    "run": ["metrics.jsonl", "adapter/adapter_config.json", "recipe.toml"],
+    "evaluation": ["results.json", "monitor.json"],
+    "transcripts": ["manifest.json", "labels.jsonl"],
+}
+
+
+def _damage_copies(folder: Path, number: int) -> None:
+    dice = random.Random(number)
+    damage(dice, folder / "recording.json", folder / f"recording {number}.json")
+    for kind, names in _INSIDE.items():
+        copied = shutil.copytree(folder / kind, folder / f"{kind} {number}")
+        name = names[number % len(names)]
+        damage(dice, folder / kind / name, copied / name)

@@ -168,3 +168,8 @@ def test_a_policy_plays_for_the_rewards_of_the_folder(tmp_path: Path, cli: Cli) 
     found = json.loads(cli("compare", "heuristic", str(tmp_path / "strict"), *out).out)
     assert found["rewards"] == {"a": {"mttr": 0.5}, "b": {"mttr": 0.5}}
     assert found["differences"][0]["value"] == 0
+
+
+def test_a_comparison_that_fails_leaves_no_empty_folder(tmp_path: Path, cli: Cli) -> None:
+    assert "unknown folder" in cli("compare", "a", "b", "--out", str(tmp_path / "new/out")).refusal
+    assert list(tmp_path.iterdir()) == []

@@ -139,3 +139,9 @@ def _difference(
     found = area_difference(won, lost)
     assert found is not None
     return found
+
+
+def test_zero_has_one_sign() -> None:
+    (safe,) = (each for each in monitor_differences() if each.key == "safety")
+    assert safe.text({"value": -0.004, "ci95": [-0.012, -0.001]}) == "+0% [-1%, +0%]"
+    assert safe.value_text(-0.0) == "0%"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from chaosops.cli import main
+from tests.conftest import Outcome
 
 WORDS = ("--pack", "arena", "--tiers", "hard", "--seeds", "2", "--no-figures")
 EVAL = ("eval", *WORDS, "--policies", "heuristic,random", "--save-episodes")
@@ -129,3 +131,16 @@ def test_a_person_plays_for_them(
     told = capsys.readouterr().out
     assert "rewards other than the standard: elapsed=-7" in told
     assert "mttr -21.0" in told  # -7 for each of three steps of trouble so far
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "expected a value, got ''; leave the option out for its default"),
+        (",,", "rewards ',,' name nothing: write NAME=NUMBER"),
+    ],
+)
+def test_rewards_that_name_nothing_are_refused(
+    cli: Callable[..., Outcome], text: str, words: str
+) -> None:
+    assert words in cli("run", "--rewards", text).refusal

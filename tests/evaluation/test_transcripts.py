@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from chaosops.evaluation.transcripts import (
 )
 from chaosops.packs import make_scenario
 from chaosops.rollout import load_team, play
+from tests.conftest import Outcome
 from tests.evaluation.conftest import SEEDS
 
 
@@ -176,3 +177,20 @@ def test_a_line_that_cannot_be_read_is_named(transcripts: Path, tmp_path: Path) 
 def test_who_sees_the_truth_may_not_record() -> None:
     with pytest.raises(BadInput, match="oracle sees the truth"):
         recording_team("oversight=heuristic,others=oracle")
+
+
+@pytest.mark.parametrize("out", ["new", "new/deeper", "old"])
+def test_a_command_that_fails_leaves_no_empty_folder(
+    tmp_path: Path, cli: Callable[..., Outcome], out: str
+) -> None:
+    (tmp_path / "old").mkdir()
+    assert "sees the truth" in cli("transcripts", str(tmp_path / out), "--team", "oracle").refusal
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("place", "problem"), [(".", "it has no manifest.json"), ("gone", "there is no such folder")]
+)
+def test_a_folder_that_holds_none_is_named(tmp_path: Path, place: str, problem: str) -> None:
+    with pytest.raises(BadInput, match=f"is not a folder of transcripts: {problem}; make it with"):
+        read_transcripts(tmp_path / place)

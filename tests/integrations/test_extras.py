@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 from chaosops.core.errors import MissingExtra
 
+ROOT = Path(__file__).parents[2]
 NEEDS = {"pettingzoo": "pettingzoo", "inspect": "inspect_ai"}
 
 
@@ -24,6 +27,14 @@ def test_a_missing_extra_says_its_pip_line(
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(MissingExtra, match=rf"needs {package}, .* install .*\[{extra}\]"):
         import_module(name)
+
+
+def test_the_example_for_trl_says_its_pip_line() -> None:
+    code = "import runpy, sys; sys.modules['trl'] = None; runpy.run_path(sys.argv[1])"
+    words = [sys.executable, "-c", code, str(ROOT / "examples" / "trl_oversight.py")]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert re.fullmatch(r"this example needs trl, .* install .*\[train\]'\n", done.stderr)
 
 
 @pytest.mark.parametrize("words", ["--help", "--version"])

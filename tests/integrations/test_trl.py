@@ -137,7 +137,7 @@ def example() -> ModuleType:
 
 def test_the_example_is_short() -> None:
     text = (ROOT / "examples" / "trl_oversight.py").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 40
+    assert len(text.splitlines()) <= 45
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -1,11 +1,9 @@
-"""Policies of a user's own: what they may be, what they may return, and what goes wrong."""
+"""Policies of a user's own: what they may be, what they may return, and how they are verified."""
 
 from __future__ import annotations
 
 import json
 import pickle
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,124 +13,13 @@ from chaosops import Team, load_policy, make_scenario, play
 from chaosops.cli import main
 from chaosops.core.actions import FlagRogue, Noop, Restart, Unreadable
 from chaosops.core.decision import Decision
-from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role, Tier
-from chaosops.env import Env
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.judge import judge_monitors
 from chaosops.evaluation.matrix import scenarios
-from chaosops.policies.protocol import DecisionRequest
 from chaosops.rollout import load_team
-
-FILE = """
-import helper_of_mine
-from chaosops.core.actions import Noop, Restart
-from chaosops.policies.protocol import ScriptedPolicy
-
-
-def waits(view):
-    return Noop()
-
-
-def draws(view, dice):
-    return dice.pick([Noop(), Restart("db")])
-
-
-def monitor(view):
-    return {helper_of_mine.FIRST(view): 0.9}
-
-
-def forgets(view):
-    view.role
-
-
-def fails(view):
-    return {}["latency"]
-
-
-def greedy(view, dice, budget):
-    return Noop()
-
-
-class Callable:
-    def __call__(self, view):
-        return Noop()
-
-
-class Scripted(ScriptedPolicy):
-    def act(self, view, dice):
-        return Noop()
-
-    def suspect(self, view, dice):
-        return dict.fromkeys(view.rules.agents, 0.25)
-
-
-async def waits_long(view):
-    return Noop()
-
-
-class Awaited:
-    async def __call__(self, view):
-        return Noop()
-
-
-class AwaitedRequests:
-    async def decide(self, requests):
-        return []
-
-
-def talks(view):
-    print("thinking")
-    return Noop()
-
-
-class Short:
-    def decide(self, requests):
-        return []
-
-
-class Needs:
-    def __init__(self, model, temperature=0):
-        pass
-
-
-class Breaks:
-    def __init__(self):
-        raise OSError("no weights")
-
-
-NUMBER = 3
-"""
-
-
-@pytest.fixture
-def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The folder of a user: a file of policies, and a module beside it."""
-    (tmp_path / "mine.py").write_text(FILE, encoding="utf-8")
-    (tmp_path / "helper_of_mine.py").write_text("FIRST = lambda view: view.rules.agents[0]\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    yield "mine.py"
-    forget(tmp_path)
-
-
-def forget(folder: Path) -> None:
-    """Forget the modules of a folder, as in a process of its own."""
-    for name, module in [*sys.modules.items()]:
-        if str(getattr(module, "__file__", None)).startswith(str(folder)):
-            del sys.modules[name]
-
-
-def request_of(role: Role, pack: str = "arena") -> DecisionRequest:
-    env = Env(make_scenario(pack=pack))
-    while env.role is not role:
-        env.play(Decision(Noop()))
-    return DecisionRequest(env.view, 7)
-
-
-def decided(name: str | Any, role: Role = Role.OVERSIGHT, pack: str = "arena") -> Decision:
-    (decision,) = load_policy(name).decide([request_of(role, pack)])
-    return decision
+from tests.policies.own_file import FILE, decided, forget, request_of
 
 
 @pytest.mark.parametrize("name", ["waits", "draws", "Callable", "Scripted"])
@@ -201,98 +88,6 @@ def test_a_malformed_action_is_a_miscommunication() -> None:
     assert isinstance(decided(lambda view: Restart(5)).action, Unreadable)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (None, "returned None; expected an Action"),
-        (0.5, "returned 0.5; expected an Action"),
-        ({"nobody": 0.5}, "suspects 'nobody', which is no agent here; agents: "),
-        ({0: 0.5}, "suspects 0, which is no agent here"),
-    ],
-)
-def test_a_wrong_result_is_named(answer: object, words: str) -> None:
-    with pytest.raises(BadInput, match=words):
-        decided(lambda view: answer)
-
-
-@pytest.mark.parametrize("value", [1.5, -0.1, float("nan"), "high", "0.9", True, None])
-def test_a_suspicion_is_a_probability(value: Any) -> None:
-    with pytest.raises(BadInput, match="expected a number from 0 to 1"):
-        decided(lambda view: {view.rules.agents[0]: value})
-
-
-def test_a_monitor_in_another_role_is_told_what_to_write(mine: str) -> None:
-    """Only Oversight is told the names of agents, so it fails there, or returns a suspicion."""
-    with pytest.raises(BadInput, match=r"a monitor plays oversight=mine\.py:monitor,others=heur"):
-        decided("mine.py:monitor", Role.SRE)
-    with pytest.raises(BadInput, match="returned a suspicion as sre, but a monitor plays Overs"):
-        decided(lambda view: {}, Role.SRE)
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("mine.py", "mine.py needs a name after the colon; it has: waits, draws, monitor"),
-        ("mine.py:", "needs a name after the colon"),
-        ("mine.py:wait", "mine.py has no 'wait'; it has: waits, draws"),
-        ("mine.py:NUMBER", "is int 3; expected a function of a view"),
-        ("mine.py:greedy", r"takes \(view, dice, budget\); expected \(view\), or \(view, dice\)"),
-        ("mine.py:Needs", "the class needs model, and is made without arguments; give them"),
-        ("mine.py:Breaks", r"cannot be made: OSError: no weights \(mine.py, line \d+\)"),
-        ("mine.py:waits_long", "waits_long is async, but it is called without await; write def"),
-        ("mine.py:Awaited", "Awaited is async, but it is called without await"),
-        ("mine.py:AwaitedRequests", "AwaitedRequests is async, but it is called without await"),
-        ("gone.py:waits", "cannot read Python file gone.py: No such file"),
-        ("gone:waits", "there is no module 'gone' here or installed; start in its folder"),
-        ("mine.gone:waits", "there is no module 'mine.gone' here or installed"),
-        ("locl:smollm2", r"there is no module 'locl' .*; did you mean local:smollm2\?"),
-    ],
-)
-def test_what_cannot_be_loaded_says_why(mine: str, name: str, words: str) -> None:
-    with pytest.raises(ChaosOpsError, match=words) as error:
-        load_policy(name)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "import tensorflop\n",
-            r"ModuleNotFoundError: No module named 'tensorflop' \(bad.py, line 1",
-        ),
-        ("def f(view):\nreturn 1\n", r"IndentationError: .*bad.py, line 2"),
-        ("x = 1\n1 / 0\n", r"ZeroDivisionError: division by zero \(bad.py, line 2\)"),
-        ("raise SystemExit(3)\n", r"SystemExit: 3 \(bad.py, line 1\)"),
-    ],
-)
-@pytest.mark.parametrize("home", ["bad.py", "bad"])
-def test_a_file_that_cannot_be_imported_is_one_line(
-    mine: str, home: str, text: str, words: str
-) -> None:
-    Path("bad.py").write_text(text, encoding="utf-8")
-    with pytest.raises(BadInput, match=f"cannot import {home}: {words}") as error:
-        load_policy(f"{home}:f")
-    assert "\n" not in str(error.value)
-
-
-def test_an_error_while_playing_names_role_step_and_line(mine: str) -> None:
-    line = FILE.splitlines().index('    return {}["latency"]') + 1
-    words = rf"mine.py:fails failed as dev at step 2: KeyError: 'latency' \(mine.py, line {line}\)"
-    with pytest.raises(BadInput, match=words):
-        decided("mine.py:fails", Role.DEV)
-
-
-def test_an_error_names_the_turn_that_failed_among_many(mine: str) -> None:
-    def only_oversight(view: Any) -> Noop:
-        assert view.role is Role.OVERSIGHT
-        return Noop()
-
-    requests = [request_of(Role.OVERSIGHT), request_of(Role.MANAGER)]
-    with pytest.raises(BadInput, match="failed as manager at step 3: AssertionError"):
-        load_policy(only_oversight).decide(requests)
-
-
 def test_a_status_stands_in_the_manifest_and_must_be_json() -> None:
     class Told:
         def __init__(self, told: object) -> None:
@@ -309,11 +104,6 @@ def test_a_status_stands_in_the_manifest_and_must_be_json() -> None:
     for told in (None, {"model": object()}, {"x": float("nan")}):
         with pytest.raises(BadInput, match="must return a dict that JSON can hold"):
             load_policy(Told(told)).status()
-
-
-def test_decide_returns_a_decision_for_each_request(mine: str) -> None:
-    with pytest.raises(BadInput, match="gave 0 decisions for 1 requests"):
-        decided("mine.py:Short")
 
 
 def test_pickles_name_the_policy(mine: str) -> None:
@@ -341,7 +131,7 @@ def test_a_recording_of_it_is_verified_without_an_import(
     assert "mine.py:monitor is not part of chaosops" in capsys.readouterr().out
     assert main(["verify", "episode.json", "--own-policies"]) == 0
     told = capsys.readouterr().out
-    assert "was not asked again: policy mine.py:monitor: cannot import mine.py: SystemExit" in told
+    assert "mine.py:monitor was not asked again: policy mine.py:monitor: cannot import" in told
 
 
 def test_a_decision_that_it_would_not_take_again_is_a_finding(
@@ -378,11 +168,3 @@ def test_what_a_policy_prints_is_not_among_the_results(
     told = capsys.readouterr()
     assert json.loads(told.out)
     assert "thinking" in told.err
-
-
-def test_a_policy_that_exits_does_not_end_the_command(tmp_path: Path) -> None:
-    """With exit code 0 nobody would notice that nothing was played."""
-    path = tmp_path / "leaves.py"
-    path.write_text("import sys\n\ndef turn(view):\n    sys.exit(0)\n", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"failed as oversight .*SystemExit: 0 \(leaves\.py, line 4"):
-        decided(f"{path}:turn")

@@ -50,6 +50,12 @@ def test_the_rules_are_those_of_the_role() -> None:
     assert not mine.agents
 
 
+def test_the_role_of_the_client_needs_no_partner() -> None:
+    env = ChaosOpsEnvironment()
+    seen = env.reset(**ARENA, role="dev", partners="sre=oracle,oversight=random,manager=random")
+    assert seen.role == "dev"
+
+
 def test_partners_may_end_the_episode_before_the_first_turn() -> None:
     env = ChaosOpsEnvironment()
     seen = env.reset(scenario="db_deadlock", seed=1, role="manager", partners="oracle")
@@ -65,7 +71,7 @@ def test_partners_may_end_the_episode_before_the_first_turn() -> None:
         ({"role": "ops"}, "unknown role 'ops'"),
         ({"partners": "heuristic"}, "name the role too"),
         ({"role": "dev", "partners": "heuristc"}, "did you mean 'heuristic'"),
-        ({"role": "dev", "partners": "sre=oracle"}, "leaves out oversight, dev, manager"),
+        ({"role": "dev", "partners": "sre=oracle"}, "leaves out oversight, manager; name them, or"),
         ({"role": "dev", "partners": "x" * 300}, "at most 255"),
         # The search would hold up every other session.
         ({"role": "dev", "partners": "optimal"}, "unknown partner 'optimal'"),

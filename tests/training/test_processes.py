@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from chaosops.training.run_folder import METRICS
-from tests.training.test_run import SMOKE
+from tests.training.smoke import SMOKE
 from tests.training.tiny import save_tiny_model
 
 

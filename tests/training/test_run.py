@@ -9,48 +9,15 @@ from typing import Any
 
 import pytest
 
-from chaosops.core.actions import FlagRogue
 from chaosops.core.errors import BadInput
 from chaosops.core.labels import LETTERS
-from chaosops.env import Env
-from chaosops.packs import make_scenario
-from chaosops.policies.belief import Thresholds
-from chaosops.policies.llm.thresholds import read_thresholds
-from chaosops.policies.protocol import DecisionRequest
 from chaosops.report.training_figures import read_metrics
-from chaosops.rollout import Team, play
-from chaosops.training.batches import with_lookahead
-from chaosops.training.credited_turns import credited_turns
-from chaosops.training.learner import Learner, column_of
-from chaosops.training.learner_policy import LearnerPolicy
-from chaosops.training.process_group import ProcessGroup
+from chaosops.training.learner import Learner
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
-from chaosops.training.turn_making import make_turns
 from chaosops.workers import Engine
-from tests.training.tiny import save_tiny_model
-
-SMOKE = Recipe(
-    name="smoke",
-    steps=5,
-    window=4,
-    batch_tokens=6_000,
-    checkpoint_every=2,
-    lora_rank=2,
-    lora_alpha=4,
-    learning_rate=1e-2,
-    warmup_steps=1,
-    classic_share=0.3,
-    curriculum="easy:1,hard:1",
-    shuffle_tiers=False,
-    validate_every=0,
-)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save_tiny_model(tmp_path_factory.mktemp("tiny"))
+from tests.training.smoke import LOOKING, SMOKE, weights_of
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +28,10 @@ def smoked(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def weights_of(folder: Path) -> dict[str, Any]:
-    from safetensors.torch import load_file
-
-    return dict(load_file(folder / "adapter" / "adapter_model.safetensors"))
-
-
 class Killed(Exception):
     pass
 
 
-LOOKING = replace(SMOKE, continuation="lookahead", objective="improve", temperature=30.0, kl=0.1)
 DRAWN = replace(SMOKE, continuation="none", objective="sample", group_size=4)
 READING = replace(SMOKE, reading=1.0, act_bonus=6.0, plain_first=0.5, flag_now=True)
 
@@ -214,63 +174,6 @@ def test_a_learner_that_runs_away_is_stopped(base: Path, tmp_path: Path) -> None
         train(replace(recipe, kl_abort=0.001), base, tmp_path)
 
 
-def test_what_is_not_finite_stops_the_run(base: Path) -> None:
-    import torch
-
-    learner = Learner(base, SMOKE)
-    with pytest.raises(BadInput, match="not finite"):
-        learner.update(torch.tensor(float("nan"), requires_grad=True), 1e-3, ProcessGroup())
-
-
-def test_the_learner_plays_as_it_thinks(base: Path) -> None:
-    policy = LearnerPolicy(Learner(base, SMOKE))
-    scenario = make_scenario(pack="arena", split="train", tier="hard", seed=1, limit=6)
-    episode = play(scenario, Team.of(policy))
-    assert episode.steps == 6
-    env = Env(scenario)
-    env.step({"action": "noop"})
-    (decision,) = policy.decide([DecisionRequest(env.view, 1)])
-    assert decision.suspicion is not None
-    assert set(decision.suspicion) == set(env.view.rules.agents)
-    assert 0 < sum(decision.suspicion.values()) < 1
-
-
-def test_the_learner_decides_by_its_belief_and_its_adapter_says_so(
-    base: Path, tmp_path: Path
-) -> None:
-    """A belief is never below 0, and hardly ever 1."""
-    env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=1))
-    env.step({"action": "noop"})
-    for flag_at, is_flag in ((1e-9, True), (1.0, False)):
-        learner = Learner(base, replace(SMOKE, flag_at=flag_at, audit_at=1.0))
-        (decision,) = LearnerPolicy(learner).decide([DecisionRequest(env.view, 1)])
-        assert isinstance(decision.action, FlagRogue) is is_flag
-        learner.save_adapter(tmp_path)
-        assert read_thresholds(tmp_path) == Thresholds(flag_at, 1.0)
-
-
-def test_an_audit_gets_the_return_of_what_the_learner_does_after_it(base: Path) -> None:
-    recipe = replace(LOOKING, role_shares="sre:0,oversight:1,dev:0,manager:0", classic_share=0)
-    learner = Learner(base, replace(recipe, kl=0.0))
-    found = [state for index in range(6) for state in credited_turns(recipe, index)]
-    read = learner.encode.encode_turns(found)
-    valued = with_lookahead(learner, read)
-    looking = [(old, new) for old, new in zip(read, valued, strict=True) if old.follow_ups]
-    assert looking
-    for old, new in looking:
-        for label, look in old.follow_ups.items():
-            if look.turn is None:
-                assert new.returns[label] == look.reward
-                continue
-            later = [look.reward + gain for gain in look.turn.returns.values()]
-            assert min(later) <= new.returns[label] <= max(later)
-            (row,) = learner.probabilities([look.turn.prompt], [list(look.turn.returns)])
-            expected = sum(row[column_of(k)] * v for k, v in look.turn.returns.items())
-            assert new.returns[label] == pytest.approx(look.reward + expected, abs=1e-3)
-        others = set(old.returns) - set(old.follow_ups)
-        assert all(new.returns[label] == old.returns[label] for label in others)
-
-
 def test_a_number_of_episodes_ends_a_run(base: Path, tmp_path: Path) -> None:
     told: list[dict[str, Any]] = []
     recipe = replace(SMOKE, steps=500, episodes=8)
@@ -290,41 +193,3 @@ def test_what_an_early_end_left_behind_is_not_taken_for_the_new_run(
     assert [row["step"] for row in rows] == [1, 2]
     assert "loss" in rows[0]
     assert not (tmp_path / "start.json").exists()
-
-
-@pytest.mark.parametrize("recipe", [SMOKE, LOOKING], ids=["oracle", "lookahead"])
-def test_kept_turns_change_nothing_but_the_time(base: Path, tmp_path: Path, recipe: Recipe) -> None:
-    """Made before the run, by a run with another seed, or in the run: the weights are equal."""
-    recipe = replace(recipe, reading=0.5, act_bonus=3.0)
-    kept = tmp_path / "turns"
-    train(recipe, base, tmp_path / "plain")
-    make_turns(recipe, base, kept)
-    dates = {path: path.stat().st_mtime_ns for path in kept.glob("*/*.npz")}
-    assert len(dates) >= 2
-    train(recipe, base, tmp_path / "kept", turns=kept)
-    train(replace(recipe, seed=1), base, tmp_path / "other", turns=kept)
-    assert dates == {path: path.stat().st_mtime_ns for path in kept.glob("*/*.npz")}
-    plain, again = weights_of(tmp_path / "plain"), weights_of(tmp_path / "kept")
-    assert all(bool((plain[name] == again[name]).all()) for name in plain)
-    other = weights_of(tmp_path / "other")
-    assert any(bool((plain[name] != other[name]).any()) for name in plain)
-
-
-def test_kept_turns_of_another_recipe_are_not_taken(base: Path, tmp_path: Path) -> None:
-    differences: list[dict[str, Any]] = [{}, {"window": 5}, {"first_seed": 6_000}, {"reading": 1.0}]
-    differences += [{"rewards": "false_flag=-100"}]
-    for changes in differences:
-        make_turns(replace(SMOKE, steps=1, **changes), base, tmp_path)
-    assert len(list(tmp_path.iterdir())) == len(differences)
-
-
-@pytest.mark.parametrize("damage", ["empty", "cut off", "changed"])
-def test_a_damaged_file_of_turns_is_named(base: Path, tmp_path: Path, damage: str) -> None:
-    recipe = replace(SMOKE, steps=1)
-    make_turns(recipe, base, tmp_path)
-    first = min(tmp_path.glob("*/*.npz"))
-    content = first.read_bytes()
-    changed = content[:200] + bytes(byte ^ 255 for byte in content[200:2_000]) + content[2_000:]
-    first.write_bytes({"empty": b"", "cut off": content[:100], "changed": changed}[damage])
-    with pytest.raises(BadInput, match=f"{first.name} holds no turns"):
-        make_turns(recipe, base, tmp_path)

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.thin_llama import thin_llama
+
 
 def save_tiny_model(folder: Path) -> Path:
-    import torch
-    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+    from transformers import AutoTokenizer
 
     from chaosops.policies.llm.weights import embedded_dense
 
     tokenizer = AutoTokenizer.from_pretrained(embedded_dense())
     tokenizer.save_pretrained(folder)
-    torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    thin_llama(len(tokenizer)).save_pretrained(folder)
     return folder

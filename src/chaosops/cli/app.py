@@ -11,6 +11,7 @@ from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 
 from chaosops.cli.commands import COMMANDS, DESCRIPTION, PARENTS
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
+from chaosops.core.printable import short
 from chaosops.version import VERSION
 
 
@@ -83,7 +84,7 @@ def _in_our_words(error: CycloptsError) -> ChaosOpsError:
         case UnknownCommandError(unused_tokens=[given, *_], app=App() as app):
             return UnknownName("command", given, _names(app))
         case UnusedCliTokensError(unused_tokens=[given, *_]):
-            return BadInput(f"unexpected argument {given!r:.60} {see}")
+            return BadInput(f"unexpected argument {short(given)} {see}")
         case CoercionError(token=token) if (
             token and argument and (names := argument.get_choices(force=True))
         ):

@@ -15,6 +15,7 @@ from chaosops.access.tokens import VARIABLE
 from chaosops.core import vocabulary
 from chaosops.core.errors import BadInput
 from chaosops.core.lists import split_list
+from chaosops.core.printable import short
 from chaosops.core.scenario import Scenario
 from chaosops.packs import (
     DEFAULT_PACK,
@@ -41,7 +42,7 @@ def within(read: Callable[[str], float], least: float, most: float, expected: st
         except ValueError:
             value = nan
         if not least <= value <= most:
-            raise ValueError(f"expected {expected}, got {text!r:.60}")
+            raise ValueError(f"expected {expected}, got {short(text)}")
         return value
 
     return Parameter(converter=convert)
@@ -53,6 +54,14 @@ def whole(least: int, most: int = _MOST) -> Parameter:
 
 def _names(kind: Any, tokens: Sequence[Token]) -> tuple[str, ...]:
     return tuple(name.strip() for name in split_list(tokens[-1].value) if name.strip())
+
+
+def _not_empty(kind: Any, tokens: Sequence[Token]) -> str:
+    """The default of an option may be no text. Typed, that is a variable of the shell unset."""
+    text = tokens[-1].value
+    if not text:
+        raise ValueError("expected a value, got ''; leave the option out for its default")
+    return text
 
 
 Seed = Annotated[int, whole(0, 2**63 - 1)]
@@ -125,6 +134,7 @@ Policy = Annotated[str, Parameter(help=f"{_POLICIES}; {_TEAM}")]
 Rewards = Annotated[
     str,
     Parameter(
+        converter=_not_empty,
         metavar="NAME=NUMBER,…",
         help="prices and weights other than the standard, such as false_flag=-150,mttr=0.5 "
         "(docs/rewards.md)",

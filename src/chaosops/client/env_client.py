@@ -7,7 +7,7 @@ from typing import Any
 
 from chaosops.access.tokens import token_headers
 from chaosops.client.connection import refusal
-from chaosops.client.episode_client import action_to_wire, read_step
+from chaosops.client.episode_client import AnyAction, action_to_wire, read_step
 from chaosops.client.openenv_core import EnvClient, StepResult
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
 
@@ -39,7 +39,7 @@ class ChaosOpsEnv(EnvClient[ChaosOpsAction, ChaosOpsObservation, ChaosOpsState])
             cause = error.__cause__ or error
             raise ConnectionError(refusal(self.base_url, cause, "token=")) from cause
 
-    def _step_payload(self, action: ChaosOpsAction | Mapping[str, Any] | str) -> dict[str, Any]:
+    def _step_payload(self, action: AnyAction) -> dict[str, Any]:
         return action_to_wire(action)
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[ChaosOpsObservation]:

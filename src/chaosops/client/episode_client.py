@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from chaosops.client.connection import Connection
+from chaosops.core.actions import Action, to_wire
+from chaosops.core.errors import BadInput
+from chaosops.core.printable import short
 from chaosops.wire.openenv import ChaosOpsAction, ChaosOpsObservation, ChaosOpsState
+
+AnyAction = ChaosOpsAction | Action | Mapping[str, Any] | str
 
 
 class EpisodeStep(NamedTuple):
@@ -26,20 +31,28 @@ class ChaosOpsClient(Connection):
     def reset(self, **options: Any) -> EpisodeStep:
         return read_step(self.ask("reset", options))
 
-    def step(self, action: ChaosOpsAction | Mapping[str, Any] | str) -> EpisodeStep:
+    def step(self, action: AnyAction) -> EpisodeStep:
         return read_step(self.ask("step", action_to_wire(action)))
 
     def state(self) -> ChaosOpsState:
         return ChaosOpsState.model_validate(self.ask("state"))
 
 
-def action_to_wire(action: ChaosOpsAction | Mapping[str, Any] | str) -> dict[str, Any]:
-    if isinstance(action, str):
-        return {"reply": action}
-    if isinstance(action, Mapping):
-        return dict(action)
-    payload: dict[str, Any] = action.model_dump(exclude_none=True, exclude_defaults=True)
-    return payload
+def action_to_wire(action: AnyAction) -> dict[str, Any]:
+    match action:
+        case str():
+            return {"reply": action}
+        case Mapping():
+            return dict(action)
+        case Action():
+            return to_wire(action)
+        case ChaosOpsAction():
+            payload: dict[str, Any] = action.model_dump(exclude_none=True, exclude_defaults=True)
+            return payload
+    raise BadInput(
+        f"{short(action)} is not an action; send one such as {{'action': 'noop'}}, or a model's "
+        "reply as text"
+    )
 
 
 def read_step(payload: Mapping[str, Any]) -> EpisodeStep:

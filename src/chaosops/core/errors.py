@@ -15,6 +15,8 @@ import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
+from chaosops.core.printable import short
+
 _ROOT = Path(__file__).parents[3]  # the folder of a clone
 
 
@@ -33,12 +35,11 @@ class UnknownName(ChaosOpsError):
     unknown policy 'orcale'; did you mean 'oracle'? allowed: random, oracle
     """
 
-    def __init__(self, kind: str, given: str, allowed: Iterable[str]) -> None:
+    def __init__(self, kind: str, given: object, allowed: Iterable[str]) -> None:
         names = [str(name) for name in allowed]
-        near = difflib.get_close_matches(given, names, n=2, cutoff=0.6)
+        near = difflib.get_close_matches(str(given), names, n=2, cutoff=0.6)
         hint = " did you mean " + " or ".join(repr(name) for name in near) + "?" if near else ""
-        shown = given if len(given) <= 60 else given[:57] + "..."
-        super().__init__(f"unknown {kind} {shown!r};{hint} allowed: {', '.join(names)}")
+        super().__init__(f"unknown {kind} {short(str(given))};{hint} allowed: {', '.join(names)}")
 
 
 class MissingExtra(ChaosOpsError):

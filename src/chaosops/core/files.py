@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from chaosops.core.errors import BadInput
@@ -62,6 +63,19 @@ def open_folder(path: Path, option: str = "--out") -> Path:
     """The same for a folder, which is created if it is missing."""
     _try_writing(path / ".writable", path, option)
     return path
+
+
+@contextmanager
+def opened_folder(path: Path, option: str = "--out") -> Iterator[Path]:
+    """The same for some work. If it fails, no empty folder is left of it."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        yield open_folder(path, option)
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):  # not empty, or never made
+                folder.rmdir()
+        raise
 
 
 def _not_a_plain_file(path: Path) -> str:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import expanded, read_bytes
+from chaosops.core.printable import short
 
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _FILE = re.compile(rf"(?P<home>.+\.py)(?::(?P<name>{_DOTTED})?)?")
@@ -53,7 +54,7 @@ def load_object(text: str, shown: str) -> object:
     """The object with this name. ``shown`` says in errors what was to be loaded."""
     named = read_name(text)
     if named is None:
-        raise BadInput(f"{shown}: {text!r:.60} is not MODULE:NAME or FILE.py:NAME")
+        raise BadInput(f"{shown}: {short(text)} is not MODULE:NAME or FILE.py:NAME")
     module = _file_module(named.home, shown) if named.is_file else _module(named.home, shown)
     found: object = module
     for part in named.name.split("."):

@@ -27,3 +27,18 @@ def one_line(text: str) -> str:
     'a b \\ufffd[2Jc'
     """
     return printable(text).replace("\n", " ").replace("\t", " ")
+
+
+def short(value: object, most: int = 60) -> str:
+    """A value in an error: its repr on one line, with dots where it was cut.
+
+    >>> short("a\\nb"), short("abcdefghijkl", 10), short(list(range(9)), 10)
+    ("'a\\\\nb'", "'abcdefg...'", '[0, 1, ...')
+    """
+    if isinstance(value, str):
+        return repr(_cut(value, most))
+    return _cut(one_line(repr(value)), most)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
+from chaosops.core.given import one_or_more
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.journal import Journal, as_json
 from chaosops.evaluation.players import Player, Setting, load_players
 from chaosops.evaluation.results import Results, first_link, source_commit
-from chaosops.packs import load_pack
+from chaosops.packs import AnyScenario, load_pack, read_scenario
+from chaosops.rollout import AnyTeam
 from chaosops.rubrics.prices import read_rewards
 from chaosops.version import VERSION
 from chaosops.workers import Pool
@@ -21,24 +23,24 @@ Progress = Callable[[str, int, int, int], None]
 
 
 def evaluate(
-    policies: Sequence[str],
-    scenarios: Sequence[Scenario],
+    policies: Iterable[AnyTeam] | AnyTeam,
+    scenarios: Iterable[AnyScenario] | AnyScenario,
     *,
     command: str = "",
     progress: Progress = lambda policy, done, total, turns: None,
     side_by_side: int = 64,
     journal: Journal | None = None,
-    rewards: Mapping[str, float] | None = None,
+    rewards: Mapping[str, float] | str | None = None,
     pool: Pool | None = None,
 ) -> Results:
-    """Play every scenario with every policy, or team of policies (``oversight=a,others=b``).
-    All are loaded before anything is played. Episodes in the journal are not played again.
-    ``rewards`` are prices and weights other than the standard (``rubrics/prices.py``). With a
-    ``pool`` its workers play; the results are the same."""
-    _require_each_once(policies, scenarios)
-    own = read_rewards(rewards or {})
+    """Play every scenario with every policy, or team of policies (``oversight=a,others=b``). A
+    policy is a name, or a function ``view -> Action``. All are loaded before anything is played.
+    Episodes in the journal are not played again. ``rewards`` are prices and weights other than the
+    standard (``rubrics/prices.py``). With a ``pool`` its workers play; the results are the same."""
+    players, scenarios = _read(policies, scenarios)
+    own = read_rewards({} if rewards is None else rewards)
     packs = tuple(dict.fromkeys(scenario.pack for scenario in scenarios))
-    loaded = load_players(policies, Setting(packs, side_by_side, own), pool)
+    loaded = load_players(players, Setting(packs, side_by_side, own), pool)
     job = _job(scenarios, _statuses(loaded), own)
     played: dict[str, dict[int, Episode]] = {name: {} for name in loaded}
     if journal is not None:
@@ -72,13 +74,15 @@ def evaluate(
     return results
 
 
-def _require_each_once(policies: Sequence[str], scenarios: Sequence[Scenario]) -> None:
-    if len(set(policies)) != len(policies):
-        raise BadInput(f"name each policy once, got {', '.join(policies)}")
-    if not policies or not scenarios:
+def _read(
+    policies: Iterable[AnyTeam] | AnyTeam, scenarios: Iterable[AnyScenario] | AnyScenario
+) -> tuple[list[AnyTeam], list[Scenario]]:
+    players, chosen = list(one_or_more(policies)), list(map(read_scenario, one_or_more(scenarios)))
+    if not players or not chosen:
         raise BadInput("an evaluation needs at least one policy and one scenario")
-    if len(set(scenarios)) != len(scenarios):
+    if len(set(chosen)) != len(chosen):
         raise BadInput("a scenario is listed more than once; name each of them once")
+    return players, chosen
 
 
 def results_of(

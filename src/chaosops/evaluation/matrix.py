@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.given import one_or_more, whole_number
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario, read_tier
@@ -24,7 +25,7 @@ def scenarios(
     *,
     pack: str | None = None,
     split: str | None = None,
-    tiers: Sequence[str] = tuple(Tier),
+    tiers: Iterable[str] | str = tuple(Tier),
     seeds: int | None = None,
     seed_start: int = 0,
     mechanisms: str | Path = "",
@@ -44,10 +45,9 @@ def scenarios(
     loaded = load_pack(pack)
     if seeds is None:
         seeds = SEEDS_PER_TIER if loaded.splits else SEEDS_PER_FAILURE
-    if seeds < 1:
-        raise BadInput(f"the number of seeds must be 1 or more, got {seeds}")
-    if seed_start < 0:
-        raise BadInput(f"the first seed must be 0 or more, got {seed_start}")
+    seeds = whole_number("the number of seeds", seeds, least=1)
+    seed_start = whole_number("the first seed", seed_start, least=0)
+    wanted = list(map(read_tier, one_or_more(tiers)))
     if loaded.splits:
         if matrix != "full":
             raise BadInput(
@@ -55,11 +55,11 @@ def scenarios(
             )
         return [
             make_scenario(pack=pack, split=split, tier=tier, seed=seed, mechanisms=mechanisms)
-            for tier in tiers
+            for tier in wanted
             for seed in range(seed_start, seed_start + seeds)
         ]
     chosen = []
-    for tier in map(read_tier, tiers):
+    for tier in wanted:
         published = matrix == "published"
         for i, failure in enumerate(loaded.failures(tier if published else None)):
             for k in range(seeds):

@@ -29,7 +29,7 @@ def own_policies(statuses: Mapping[str, Any], *, ask: bool) -> tuple[dict[str, P
         try:
             policy = load_policy(name)
         except ChaosOpsError as error:
-            notes.append(f"was not asked again: {error}")
+            notes.append(f"{plain(name)} was not asked again: {error}")
             continue
         loaded[name] = policy
         if policy.status().get("source") != source:

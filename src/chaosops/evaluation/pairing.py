@@ -122,10 +122,10 @@ class Difference(NamedTuple):
         return {"measure": self.key, **self.measure.difference(ours, theirs)}
 
     def text(self, row: Any) -> str:
-        return shown(row, lambda value: format(value, f"+{self.spec}"))
+        return shown(row, lambda value: format(value, f"+z{self.spec}"))  # z: no negative zero
 
     def value_text(self, value: float | None) -> str:
-        return shown(value, lambda known: format(known, self.spec))
+        return shown(value, lambda known: format(known, f"z{self.spec}"))
 
 
 def right_agent(case: Case) -> float | None:

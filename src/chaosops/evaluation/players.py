@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
+from chaosops.core.printable import short
 from chaosops.core.scenario import Scenario
-from chaosops.rollout import Team, asks_server, load_team, play_many
+from chaosops.rollout import AnyTeam, Team, asks_server, load_team, play_many
 from chaosops.rubrics import priced
 from chaosops.workers import Pool, in_order, tell_driver
 
@@ -24,9 +25,9 @@ class Setting(NamedTuple):
     side_by_side: int
     rewards: Mapping[str, float]  # those other than the standard
 
-    def load(self, name: str) -> Team:
+    def load(self, given: AnyTeam) -> Team:
         """A model that was not trained on one of the packs is refused."""
-        team = load_team(name)
+        team = load_team(given)
         if self.rewards:
             team.require_no_search()
         for pack in self.packs:
@@ -39,6 +40,8 @@ class Setting(NamedTuple):
 
 
 class Player(Protocol):
+    name: str
+
     def status(self) -> dict[str, Any]: ...
 
     def play(self, scenarios: Sequence[Scenario], tell: Tell) -> Iterator[Episode]:
@@ -47,9 +50,10 @@ class Player(Protocol):
 
 
 class TeamPlayer:
-    def __init__(self, name: str, setting: Setting) -> None:
+    def __init__(self, given: AnyTeam, setting: Setting) -> None:
         self._setting = setting
-        self._team = setting.load(name)
+        self._team = setting.load(given)
+        self.name = given if isinstance(given, str) else self._team.name
 
     def status(self) -> dict[str, Any]:
         return self._team.status()
@@ -62,7 +66,7 @@ class PoolPlayer:
     """The workers load the team, once in each. This process does not."""
 
     def __init__(self, name: str, setting: Setting, pool: Pool) -> None:
-        self._name = name
+        self.name = name
         self._setting = setting
         self._pool = pool
         self._status = pool.submit(_status_of, name, setting)
@@ -79,10 +83,10 @@ class PoolPlayer:
             before, seen = seen, self._told()
             tell(seen - before)
 
-        work = partial(_play, self._name, self._setting)
+        work = partial(_play, self.name, self._setting)
         for episode, status in in_order(self._pool, work, scenarios, tick):
             if status != expected:
-                raise BadInput(_difference(self._name, expected, status))
+                raise BadInput(_difference(self.name, expected, status))
             tick()
             yield episode
 
@@ -91,16 +95,27 @@ class PoolPlayer:
 
 
 def load_players(
-    policies: Sequence[str], setting: Setting, pool: Pool | None
-) -> dict[str, TeamPlayer | PoolPlayer]:
+    policies: Sequence[AnyTeam], setting: Setting, pool: Pool | None
+) -> dict[str, Player]:
     """Teams that ask a server play in this process: it only waits for them, and their limits on
     requests hold for all episodes together."""
-    return {
-        name: TeamPlayer(name, setting)
-        if pool is None or asks_server(name)
-        else PoolPlayer(name, setting, pool)
-        for name in policies
-    }
+    players: dict[str, Player] = {}
+    for given in policies:
+        player = _player(given, setting, pool)
+        if player.name in players:
+            raise BadInput(f"name each policy once; two of them are called {player.name}")
+        players[player.name] = player
+    return players
+
+
+def _player(given: AnyTeam, setting: Setting, pool: Pool | None) -> Player:
+    if pool is None or (isinstance(given, str) and asks_server(given)):
+        return TeamPlayer(given, setting)
+    if not isinstance(given, str):
+        raise BadInput(
+            f"workers load a policy by its name, and {short(given)} has none; name it FILE.py:NAME"
+        )
+    return PoolPlayer(given, setting, pool)
 
 
 def _difference(name: str, first: Mapping[str, Any], other: Mapping[str, Any]) -> str:

@@ -38,7 +38,7 @@ _NAMED = ("pack", "version", "split", "failure", "tier", "seed", "limit")
 _NESTED = ("scenario", "rubrics")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """Episodes by policy name, in the order they were asked for.
 
@@ -49,6 +49,10 @@ class Results:
     manifest: Mapping[str, Any]
     episodes: Mapping[str, Sequence[Episode]]
     learned: Mapping[str, Mapping[int, Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Its episodes would fill the screen."""
+        return f"Results(episodes={ {policy: len(of) for policy, of in self.episodes.items()} })"
 
     def tiers(self) -> list[Tier]:
         played = {e.scenario.tier for episodes in self.episodes.values() for e in episodes}

@@ -23,6 +23,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.importing import cause, load_object
 from chaosops.core.inputs import expanded, read_text
+from chaosops.core.printable import short
 from chaosops.evaluation.transcripts import RecordedEpisode, Transcript
 from chaosops.policies.llm.spec import is_own
 from chaosops.policies.own import OwnPolicy, file_of, made, takes_dice
@@ -122,7 +123,7 @@ class StoredScores:
             name, turn = foreign[0]
             raise BadInput(
                 f"{self.name} scores turns that the evidence does not hold: {len(foreign)}, the "
-                f"first in line {self._lines[name, turn][0]} ({name!r:.60}, turn {turn!r:.60}); "
+                f"first in line {self._lines[name, turn][0]} ({short(name)}, turn {short(turn)}); "
                 "remove them, or name the folder that was scored"
             )
 

@@ -23,6 +23,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_bytes, read_object
+from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.cases import return_step
@@ -192,8 +193,9 @@ def read_transcripts(
     folder: Path, progress: Callable[[int, int], None] = lambda done, total: None
 ) -> tuple[Mapping[str, Any], list[RecordedEpisode]]:
     """Manifest and episodes. Nothing is played."""
-    if not folder.is_dir():
-        raise BadInput(f"{folder} is not a folder of transcripts; {_CURE}")
+    if not (folder / MANIFEST).is_file():
+        problem = f"it has no {MANIFEST}" if folder.is_dir() else "there is no such folder"
+        raise BadInput(f"{folder} is not a folder of transcripts: {problem}; {_CURE}")
     manifest = read_object(folder / MANIFEST, "manifest")
     if manifest.get("format") != FORMAT:
         raise BadInput(f"{folder / MANIFEST} is not of {FORMAT!r}; {_CURE}")
@@ -205,7 +207,7 @@ def read_transcripts(
         try:
             found.append(_recorded(*pair))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise BadInput(f"{folder}: line {number} cannot be read: {error!r:.200}") from None
+            raise BadInput(f"{folder}: line {number} cannot be read: {short(error, 200)}") from None
         progress(number, len(evidence))
     if not found:
         raise BadInput(f"{folder} holds no episodes; {_CURE}")

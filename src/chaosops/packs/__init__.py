@@ -16,6 +16,8 @@ from pathlib import Path
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.discovery import installed, load_installed, modules_in
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
+from chaosops.core.given import whole_number
+from chaosops.core.printable import short
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.world.incident import Pack
@@ -36,6 +38,10 @@ SHIPPED = modules_in(__path__, (DEFAULT_PACK, GENERATED_PACK))
 PACKS = (*SHIPPED, *(name for name in installed(GROUP) if name not in SHIPPED))
 
 
+# What stands for a scenario in Python: itself, or the name of a failure.
+AnyScenario = Scenario | str
+
+
 @cache
 def load_pack(name: str) -> Pack:
     if name in SHIPPED:
@@ -47,7 +53,7 @@ def load_pack(name: str) -> Pack:
     if not isinstance(found, Pack) or found.name != name:
         raise BadInput(
             f"pack {name} must be an instance of chaosops.world.incident.Pack with the name "
-            f"{name!r}, got {found!r:.60}"
+            f"{name!r}, got {short(found)}"
         )
     return found
 
@@ -195,8 +201,7 @@ def make_scenario(
     tier = DEFAULT_TIER if tier is None else read_tier(tier)
     if seed is None:
         seed = secrets.randbelow(FRESH_SEEDS) if fresh else DEFAULT_SEED
-    if seed < 0:
-        raise BadInput(f"seed must be 0 or more, got {seed}")
+    seed = whole_number("seed", seed, least=0)
     if loaded.splits:
         if failure:
             raise BadInput(f"pack {pack} has splits instead of failures; name a split")
@@ -210,11 +215,21 @@ def make_scenario(
         failure, split = _checked("scenario", failure, default, loaded.failures()), ""
     if mechanisms:
         mechanisms = loaded.read_mechanisms(mechanisms)
-    steps = loaded.limits[tier] if limit is None else limit
-    if steps < 1:
-        raise BadInput(f"the step limit must be 1 or more, got {steps}")
+    steps = loaded.limits[tier] if limit is None else whole_number("the step limit", limit, least=1)
     version = "" if loaded.version == "1" else loaded.version
     return Scenario(pack, failure, tier, seed, steps, split, str(mechanisms), version)
+
+
+def read_scenario(given: AnyScenario) -> Scenario:
+    """A scenario, or the name of a failure for one with the defaults."""
+    if isinstance(given, str):
+        return make_scenario(given)
+    if not isinstance(given, Scenario):
+        raise BadInput(
+            f"{short(given)} is not a scenario; make one with make_scenario, or a list of them "
+            "with scenarios"
+        )
+    return given
 
 
 def _checked(kind: str, name: str | None, default: str, allowed: tuple[str, ...]) -> str:

@@ -22,6 +22,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.importing import cause, file_digest
+from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import flagged_agents
 from chaosops.policies.protocol import DecisionRequest, RegisteredPolicy
@@ -76,8 +77,8 @@ class OwnPolicy:
         except (Exception, SystemExit) as error:  # no player ends the command
             view = requests[0].view
             why = cause(error, self._file)
-            # Only Oversight sees agents, so a monitor often fails in another role.
-            hint = "" if view.role is Role.OVERSIGHT else f"; a monitor plays {self._team}"
+            # Only Oversight sees agents, so a monitor in all roles often fails on the first turn.
+            hint = f"; a monitor plays {self._team}" if view.step == 0 else ""
             raise BadInput(
                 f"policy {self.name} failed as {view.role} at step {view.step}: {why}{hint}"
             ) from error
@@ -93,7 +94,7 @@ class OwnPolicy:
         if not isinstance(told, Mapping) or not _is_json(told):
             raise BadInput(
                 f"policy {self.name}: status() must return a dict that JSON can hold, "
-                f"got {told!r:.60}"
+                f"got {short(told)}"
             )
         fixed = {"kind": KIND, "policy": self.name, "sees_truth": self.sees_truth}
         return {**told, **fixed, "source": self._source}
@@ -109,7 +110,7 @@ class OwnPolicy:
             return subject.decide  # type: ignore[no-any-return]
         if not callable(subject):
             raise BadInput(
-                f"policy {self.name} is {type(subject).__name__} {subject!r:.40}; expected a "
+                f"policy {self.name} is {type(subject).__name__} {short(subject, 40)}; expected a "
                 "function of a view, or a class with __call__(view) or decide(requests)"
             )
         if not takes_dice(self.name, subject):
@@ -129,7 +130,7 @@ class OwnPolicy:
                 if isinstance(answer.get("action"), str):
                     return Decision(parse_object(answer))
                 return self._monitored(view, answer)
-        raise BadInput(f"policy {self.name} returned {answer!r:.60}; expected {_EXPECTED}")
+        raise BadInput(f"policy {self.name} returned {short(answer)}; expected {_EXPECTED}")
 
     def _monitored(self, view: RoleView, answer: Mapping[Any, Any]) -> Decision:
         if view.role is not Role.OVERSIGHT:

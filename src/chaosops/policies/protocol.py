@@ -7,8 +7,8 @@ So any number of episodes and forks can share one policy, in any order.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
@@ -39,6 +39,7 @@ def request_key(key: int, step: int) -> int:
     return key_of(key, "step", step)
 
 
+@runtime_checkable
 class Policy(Protocol):
     @property
     def name(self) -> str: ...
@@ -52,6 +53,10 @@ class Policy(Protocol):
     def status(self) -> Mapping[str, Any]:
         """What a report shows about this policy beside its numbers."""
         ...
+
+
+# What stands for a policy in Python: its name, a function or class of your own, or the policy.
+AnyPolicy = str | Callable[..., object] | Policy
 
 
 class RegisteredPolicy(ABC):

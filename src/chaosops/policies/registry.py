@@ -3,20 +3,20 @@ packages bring theirs as entry points ``chaosops.policies``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chaosops.core.discovery import installed, load_installed
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.importing import load_object
+from chaosops.core.printable import short
 from chaosops.policies.llm.spec import KINDS, is_model, is_own
 from chaosops.policies.own import OwnPolicy
-from chaosops.policies.protocol import EVERY_PACK, Policy, RegisteredPolicy
+from chaosops.policies.protocol import EVERY_PACK, AnyPolicy, Policy, RegisteredPolicy
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -79,8 +79,9 @@ def _own_object(name: str) -> object:
         raise
 
 
-def load_policy(name: str | Callable[..., object]) -> Policy:
-    """A policy by its name, or made of a function or class of your own.
+def load_policy(name: AnyPolicy) -> Policy:
+    """A policy by its name, or made of a function or class of your own. What is a policy already
+    stays as it is.
 
     >>> load_policy("oracle").status()["sees_truth"]
     True
@@ -89,8 +90,7 @@ def load_policy(name: str | Callable[..., object]) -> Policy:
     'own'
     """
     if not isinstance(name, str):
-        home = f"{name.__module__}:{getattr(name, '__qualname__', type(name).__qualname__)}"
-        return OwnPolicy(home, name, by_name=False)
+        return _given_policy(name)
     if name in registered():
         return registered()[name]()
     if points := installed_policies().get(name):
@@ -102,3 +102,15 @@ def load_policy(name: str | Callable[..., object]) -> Policy:
 
         return load_model_policy(name)
     raise UnknownName("policy", name, policy_forms())
+
+
+def _given_policy(given: Any) -> Policy:
+    if isinstance(given, Policy) and not isinstance(given, type):
+        return given
+    if not callable(given) and not callable(getattr(given, "decide", None)):
+        raise BadInput(
+            f"{short(given)} is not a policy; expected a name such as 'heuristic', or a function "
+            "of a view that returns an action"
+        )
+    named = getattr(given, "__qualname__", type(given).__qualname__)
+    return OwnPolicy(f"{given.__module__}:{named}", given, by_name=False)

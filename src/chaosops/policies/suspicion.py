@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 from chaosops.core.errors import BadInput
+from chaosops.core.printable import short
 
 
 def is_probability(value: Any) -> bool:
@@ -24,7 +25,7 @@ def require_probabilities(who: str, told: Mapping[Any, Any]) -> None:
     for agent, value in told.items():
         if not is_probability(value):
             raise BadInput(
-                f"{who} gave a suspicion of {value!r:.60} for {agent!r:.60}; "
+                f"{who} gave a suspicion of {short(value)} for {short(agent)}; "
                 "expected a number from 0 to 1"
             )
 
@@ -34,7 +35,8 @@ def full_suspicion(who: str, told: Mapping[Any, Any], agents: Sequence[str]) -> 
     for agent in told:
         if agent not in agents:
             raise BadInput(
-                f"{who} suspects {agent!r:.60}, which is no agent here; agents: {', '.join(agents)}"
+                f"{who} suspects {short(agent)}, which is no agent here; "
+                f"agents: {', '.join(agents)}"
             )
     require_probabilities(who, told)
     return {agent: float(told.get(agent, 0.0)) for agent in agents}

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import open_file, write_text
 from chaosops.core.loopback import is_loopback
-from chaosops.core.printable import one_line
+from chaosops.core.printable import one_line, short
 from chaosops.policies.llm.spec import without_password
 
 # The variables of every OpenTelemetry exporter. Those of traces come first.
@@ -75,7 +75,7 @@ def check_url(url: str) -> str:
 
 def _unknown_target(target: str) -> BadInput:
     shown = without_password(one_line(target))
-    return BadInput(f"--otlp {shown!r:.80}: expected http://HOST:PORT, or a file")
+    return BadInput(f"--otlp {short(shown, 80)}: expected http://HOST:PORT, or a file")
 
 
 def require_extra() -> None:

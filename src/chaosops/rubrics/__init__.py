@@ -25,8 +25,11 @@ def standard(rogue_bonus_multiplier: float = 1.0) -> CompositeRubric:
     return priced({}, rogue_bonus_multiplier)
 
 
-def priced(rewards: Mapping[str, float], rogue_bonus_multiplier: float = 1.0) -> CompositeRubric:
-    """The same with rewards of your own: prices of components and weights of rubrics by name.
+def priced(
+    rewards: Mapping[str, float] | str, rogue_bonus_multiplier: float = 1.0
+) -> CompositeRubric:
+    """The same with rewards of your own: prices of components and weights of rubrics by name,
+    or as text like that of ``--rewards``.
 
     >>> from chaosops.core.events import Events
     >>> priced({"false_flag": -150, "mttr": 0.5}).score(Events(step=4, false_flag=True)).total

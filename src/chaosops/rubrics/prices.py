@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.printable import short
 
 Prices = Mapping[str, float]
 
@@ -37,26 +38,33 @@ _DEFAULTS = {
 }
 NAMES = tuple(_DEFAULTS)
 _MOST = 1e6
+_CURE = "write NAME=NUMBER, such as false_flag=-150,mttr=0.5"
 
 
-def read_rewards(given: Mapping[str, Any]) -> dict[str, float]:
-    """Checked rewards, without those that are as in the standard, in its order.
+def read_rewards(given: Mapping[str, Any] | str) -> dict[str, float]:
+    """Checked rewards, without those that are as in the standard, in its order. Text is read as
+    that of ``--rewards``.
 
     >>> read_rewards({"mttr": 0.5, "false_flag": -150, "resolved": 100})
     {'mttr': 0.5, 'false_flag': -150.0}
     """
+    if isinstance(given, str):
+        return parse_rewards(given)
+    if not isinstance(given, Mapping):
+        raise BadInput(
+            f"rewards {short(given)}: expected a price or weight for each name, such as "
+            "{'false_flag': -150, 'mttr': 0.5}"
+        )
     values: dict[str, float] = {}
     for name, value in given.items():
         if name not in _DEFAULTS:
-            raise UnknownName("reward", str(name), NAMES)
+            raise UnknownName("reward", name, NAMES)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise BadInput(f"reward {name} must be a number, got {value!r:.60}")
+            raise BadInput(f"reward {name} must be a number, got {short(value)}")
         least = 0 if name in STANDARD else -_MOST
         if not least <= value <= _MOST:
             kind = "weight" if name in STANDARD else "price"
-            raise BadInput(
-                f"{kind} {name} must be from {least:g} to {_MOST:g}, got {str(value)[:60]}"
-            )
+            raise BadInput(f"{kind} {name} must be from {least:g} to {_MOST:g}, got {short(value)}")
         values[name] = float(value)
     # An unknown name costs what a false flag costs, whatever that is.
     usual = {**_DEFAULTS, "unknown_flag": values.get("false_flag", _DEFAULTS["false_flag"])}
@@ -76,16 +84,17 @@ def parse_rewards(text: str) -> dict[str, float]:
     {'resolved': 120.0, 'oversight': 2.0}
     """
     given: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if text and not parts:
+        raise BadInput(f"rewards {short(text)} name nothing: {_CURE}")
+    for part in parts:
         name, _, number = (word.strip() for word in part.partition("="))
         if name in given:
-            raise BadInput(f"rewards {text!r:.60} name {name} twice; name it once")
+            raise BadInput(f"rewards {short(text)} name {name} twice; name it once")
         try:
             given[name] = float(number)
         except ValueError:
-            raise BadInput(
-                f"rewards {text!r:.60}: write NAME=NUMBER, such as false_flag=-150,mttr=0.5"
-            ) from None
+            raise BadInput(f"rewards {short(text)}: {_CURE}") from None
     return read_rewards(given)
 
 

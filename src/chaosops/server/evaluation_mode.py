@@ -19,6 +19,7 @@ from uuid import uuid4
 from chaosops.access.asgi import ASGIApp, Receive, Scope, Send, refuse
 from chaosops.client.openenv_core import Environment, EnvironmentMetadata
 from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.printable import short
 from chaosops.evaluation.secret import Secret
 from chaosops.evaluation.signature import SIGNATURE_NAME
 from chaosops.evaluation.submission import PLAN_NAME, read_submission, token_digest
@@ -180,7 +181,7 @@ def _read_reset(options: Mapping[str, Any]) -> tuple[str, Packs | None, ResetOpt
         if name not in _RESET_OPTIONS:
             raise BadInput(
                 f"in evaluation mode the owner's plan chooses the episodes: reset takes "
-                f"{', '.join(_RESET_OPTIONS)}, not {str(name)[:60]!r}"
+                f"{', '.join(_RESET_OPTIONS)}, not {short(str(name))}"
             )
     token = options.get("submission")
     if not isinstance(token, str):

@@ -14,9 +14,9 @@ from chaosops.env import Env
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.policies.registry import load_policy, registered
 from chaosops.roles.view import project
-from chaosops.rollout import Team, policy_names
+from chaosops.rollout import Team
 from chaosops.rubrics import CompositeRubric
-from chaosops.seat import PARTNERS, Seat
+from chaosops.seat import PARTNERS, Seat, partner_names
 
 
 @cache
@@ -38,9 +38,8 @@ def take_seat(
         return None
     if role not in list(Role):
         raise UnknownName("role", role, Role)
-    names = policy_names(partners or PARTNERS)
     policies: dict[Role, Policy] = {}
-    for each, name in names.items():
+    for each, name in partner_names(partners or PARTNERS, Role(role)).items():
         if name not in offered_partners():
             raise UnknownName("partner", name, offered_partners())
         policies[each] = _load(name)

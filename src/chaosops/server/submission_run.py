@@ -20,6 +20,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
+from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.evaluate import results_of
@@ -142,7 +143,7 @@ class Attempt(ShownEpisode):
             for name in suspicion:
                 if name not in view.rules.agents:
                     agents = ", ".join(view.rules.agents)
-                    raise BadInput(f"suspicion of {name[:60]!r}, not an agent here: {agents}")
+                    raise BadInput(f"suspicion of {short(name)}, not an agent here: {agents}")
         return Decision(self.read(said), suspicion)
 
 

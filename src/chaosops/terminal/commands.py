@@ -8,6 +8,7 @@ from typing import NamedTuple
 from chaosops.core.actions import VERBS, Action, Communicate, FlagRogue
 from chaosops.core.arguments import Argument
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.printable import short
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import TraceEntry
 from chaosops.core.vocabulary import Role
@@ -60,7 +61,7 @@ def _value(argument: Argument, given: str, rules: Rulebook) -> object:
     if argument.type == "integer":
         if not (given.isdecimal() and int(given[:6]) in rules.values(argument)):
             allowed = ", ".join(map(str, rules.values(argument)))
-            raise BadInput(f"{argument.name} must be one of {allowed}, got {given!r:.40}")
+            raise BadInput(f"{argument.name} must be one of {allowed}, got {short(given, 40)}")
         return int(given)
     return _named(argument.names, given, rules.values(argument))
 

@@ -12,6 +12,7 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_text
+from chaosops.core.printable import short
 from chaosops.rubrics import CompositeRubric, priced
 from chaosops.rubrics.prices import read_rewards
 from chaosops.wire.decisions import field
@@ -67,7 +68,7 @@ def recorded_rubric(manifest: Mapping[str, Any]) -> CompositeRubric:
     """The rubric that a manifest names: the standard, or one with other rewards."""
     rewards = manifest.get("rewards", {})
     if not isinstance(rewards, dict):
-        raise BadInput(f"the manifest's rewards are {rewards!r:.60}, not an object")
+        raise BadInput(f"the manifest's rewards are {short(rewards)}, not an object")
     try:
         if read_rewards(rewards) != rewards:
             raise BadInput("name what differs from the standard, in its order")

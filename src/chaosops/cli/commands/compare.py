@@ -16,7 +16,7 @@ from chaosops.cli.options import CommandLine, Count, Folder, Json
 from chaosops.cli.output import print_result
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput
-from chaosops.core.files import open_folder, write_text
+from chaosops.core.files import opened_folder, write_text
 from chaosops.core.scenario import Scenario
 from chaosops.evaluation.comparison import (
     Comparison,
@@ -52,9 +52,9 @@ def execute(
         out: folder of the comparison and of the episodes that differ most, for chaosops replay
         episodes: how many of them
     """
-    folder = open_folder(out)
-    sides = _sides((a, b), options, command_line)
-    comparison = compare(*sides)
+    with opened_folder(out) as folder:
+        sides = _sides((a, b), options, command_line)
+        comparison = compare(*sides)
     rows = _differing(comparison, sides, folder, episodes)
     wire = {
         "command": command_line,

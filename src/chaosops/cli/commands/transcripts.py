@@ -11,7 +11,7 @@ from chaosops.cli.options import CommandLine, Folder
 from chaosops.cli.output import note, print
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput, MissingExtra
-from chaosops.core.files import open_folder
+from chaosops.core.files import opened_folder
 from chaosops.evaluation.parquet import require_pyarrow, write_parquet
 from chaosops.evaluation.results import source_commit
 from chaosops.evaluation.transcripts import (
@@ -46,11 +46,10 @@ def execute(
         raise BadInput(f"pack {pack.name} does not measure overseers; name --pack arena")
     if (out / MANIFEST).exists() and not force:
         raise BadInput(f"{out} holds transcripts; --force replaces them, or choose another OUT")
-    folder = open_folder(out, "OUT")
-    players = recording_team(team)
-    players.require_trained_on(pack.name)
     lines = []
-    with Progress() as progress:
+    with opened_folder(out, "OUT") as folder, Progress() as progress:
+        players = recording_team(team)
+        players.require_trained_on(pack.name)
         for number, episode in enumerate(play_many(chosen, players), 1):
             lines.append(evidence_and_label(f"e{number:05}", episode))
             progress.update(team, number, len(chosen))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.inputs import read_bytes, read_object
+from chaosops.core.printable import short
 from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
 
 WEIGHTS = "adapter_model.safetensors"
@@ -72,7 +73,7 @@ class Adapter:
             wanted, found = shapes.get(module), (b.shape[0], a.shape[1])
             if wanted != found:
                 raise BadInput(
-                    f"adapter {folder} does not fit the model: {module!r:.80} is {found}, "
+                    f"adapter {folder} does not fit the model: {short(module, 80)} is {found}, "
                     + ("which the model does not have" if wanted is None else f"not {wanted}")
                 )
 
@@ -83,7 +84,7 @@ def read_adapter(folder: Path) -> Adapter:
     # PEFT ignores weights of other modules; llama.cpp would use them.
     for module in matrices:
         if not any(f".{module}".endswith(f".{name}") for name in targets):
-            raise BadInput(f"{folder / CONFIG}: target_modules does not name {module!r:.80}")
+            raise BadInput(f"{folder / CONFIG}: target_modules does not name {short(module, 80)}")
     return Adapter(rank, scale, matrices)
 
 
@@ -95,18 +96,18 @@ def _read_config(path: Path) -> tuple[int, float, list[str]]:
     rank: Any = config.get("r")
     alpha: Any = config.get("lora_alpha")
     if type(rank) is not int or not 1 <= rank <= 4096:
-        raise BadInput(f"{path}: r must be a whole number from 1 to 4096, got {rank!r:.40}")
+        raise BadInput(f"{path}: r must be a whole number from 1 to 4096, got {short(rank, 40)}")
     if type(alpha) not in (int, float):
-        raise BadInput(f"{path}: lora_alpha must be a number, got {alpha!r:.40}")
+        raise BadInput(f"{path}: lora_alpha must be a number, got {short(alpha, 40)}")
     for name, plain in _PLAIN.items():
         if config.get(name) not in plain:
-            raise BadInput(f"{path}: {name} = {config[name]!r:.40} is not supported")
+            raise BadInput(f"{path}: {name} = {short(config[name], 40)} is not supported")
     root = config.get("use_rslora", False)
     if type(root) is not bool:
-        raise BadInput(f"{path}: use_rslora must be true or false, got {root!r:.40}")
+        raise BadInput(f"{path}: use_rslora must be true or false, got {short(root, 40)}")
     targets: Any = config.get("target_modules")
     if not isinstance(targets, list) or not all(isinstance(name, str) for name in targets):
-        raise BadInput(f"{path}: target_modules must be a list of names, got {targets!r:.40}")
+        raise BadInput(f"{path}: target_modules must be a list of names, got {short(targets, 40)}")
     return rank, alpha / (math.sqrt(rank) if root else rank), targets
 
 
@@ -115,7 +116,7 @@ def _pairs(path: Path, rank: int) -> dict[str, tuple[Matrix, Matrix]]:
     for name, matrix in _matrices(path):
         module, _, half = name.removesuffix(".weight").rpartition(".")
         if half not in ("lora_A", "lora_B"):
-            raise BadInput(f"{path}: {name!r:.80} is not a half of a LoRA pair")
+            raise BadInput(f"{path}: {short(name, 80)} is not a half of a LoRA pair")
         halves.setdefault(module.removeprefix("base_model.model."), {})[half] = matrix
     if not halves:
         raise BadInput(f"{path} holds no weights")
@@ -151,7 +152,7 @@ def _floats(path: Path, name: str, tensor: Mapping[str, Any]) -> Matrix:
     kind, shape = tensor["dtype"], tensor["shape"]
     if kind not in _DTYPES or len(shape) != 2 or 0 in shape:
         raise BadInput(
-            f"{path}: {name!r:.80} is of type {kind} and shape {shape}; expected a matrix of "
+            f"{path}: {short(name, 80)} is of type {kind} and shape {shape}; expected a matrix of "
             f"{', '.join(_DTYPES)}"
         )
     numbers = np.frombuffer(tensor["data"], dtype=_DTYPES[kind])
@@ -159,5 +160,5 @@ def _floats(path: Path, name: str, tensor: Mapping[str, Any]) -> Matrix:
         numbers = (numbers.astype(np.uint32) << 16).view(np.float32)
     matrix = numbers.astype(np.float32).reshape(shape)
     if not np.isfinite(matrix).all():
-        raise BadInput(f"{path}: {name!r:.80} holds numbers that are not finite")
+        raise BadInput(f"{path}: {short(name, 80)} holds numbers that are not finite")
     return matrix

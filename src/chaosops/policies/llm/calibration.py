@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeGuard
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_object
+from chaosops.core.printable import short
 from chaosops.policies.llm.adapter import adapter_identity
 
 FILE = "calibration.json"
@@ -62,12 +63,12 @@ def read_calibration(adapter: Path | None) -> Calibration | None:
         and (line := Calibration(slope, intercept)).keeps_order()
     ):
         raise BadInput(
-            f"{path} holds no line that keeps the order of suspicions: slope {slope!r:.40}, "
-            f"intercept {intercept!r:.40}; make it with chaosops calibrate"
+            f"{path} holds no line that keeps the order of suspicions: slope {short(slope, 40)}, "
+            f"intercept {short(intercept, 40)}; make it with chaosops calibrate"
         )
     if (identity := adapter_identity(adapter)) != found.get("adapter"):
         raise BadInput(
-            f"{path} is of another adapter ({found.get('adapter')!r:.40}, these weights are "
+            f"{path} is of another adapter ({short(found.get('adapter'), 40)}, these weights are "
             f"{identity}); remove it, or make it anew with chaosops calibrate"
         )
     return line

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, MissingExtra
+from chaosops.core.printable import short
 from chaosops.policies.llm.adapter import read_adapter
 from chaosops.policies.llm.gguf_header import GgufHeader
 
@@ -28,13 +29,15 @@ def convert(adapter: Path, base: Path, out: Path) -> None:
     kind = str(_fact(header, base, "general.architecture"))
     kinds = {name: number for number, name in MODEL_ARCH_NAMES.items()}
     if kind not in kinds:
-        raise BadInput(f"{base} is a model of a kind that gguf does not know: {kind!r:.40}")
+        raise BadInput(f"{base} is a model of a kind that gguf does not know: {short(kind, 40)}")
     blocks = int(_fact(header, base, f"{kind}.block_count"))
     # A damaged file may claim any number of blocks.
     known = get_tensor_name_map(kinds[kind], min(blocks, len(header.shapes)))
     names = {module: known.get_name(module) or "" for module in lora.matrices}
     if other := [module for module, name in names.items() if not name.startswith("blk.")]:
-        raise BadInput(f"the adapter changes {other[0]!r:.80}, which cannot be given to llama.cpp")
+        raise BadInput(
+            f"the adapter changes {short(other[0], 80)}, which cannot be given to llama.cpp"
+        )
     shapes = {module: header.shapes.get(f"{name}.weight") for module, name in names.items()}
     lora.require_fit(adapter, {module: shape for module, shape in shapes.items() if shape})
     writer = GGUFWriter(out, kind)

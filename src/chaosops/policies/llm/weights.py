@@ -22,6 +22,7 @@ from chaosops.core.errors import BadInput, MissingExtra, UnknownName
 from chaosops.core.files import open_folder
 from chaosops.core.inputs import expanded
 from chaosops.core.lock import one_at_a_time
+from chaosops.core.printable import short
 from chaosops.policies.llm.digests import folder_hashes, sha256_of
 from chaosops.trained import BASE
 
@@ -83,9 +84,9 @@ def require_self_contained(model: Path) -> None:
             parts = json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()
             outside = [part for part in parts if Path(part).name != part]
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise BadInput(f"{index} is not an index of weights: {error!r:.80}") from None
+            raise BadInput(f"{index} is not an index of weights: {short(error, 80)}") from None
         if outside:
-            raise BadInput(f"{index} names weights outside its folder: {outside[0]!r:.80}")
+            raise BadInput(f"{index} names weights outside its folder: {short(outside[0], 80)}")
 
 
 def require_local(name: str) -> None:
