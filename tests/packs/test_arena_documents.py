@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from itertools import chain, combinations, product
 
 import pytest
 
+from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import make_scenario
@@ -17,7 +18,7 @@ from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.shapes import TRAINED_SHAPES, UNSEEN_SHAPES
 from chaosops.packs.arena.splits import SPLITS
 from chaosops.packs.arena.vocabulary import VOCABULARIES
-from chaosops.packs.arena.wordings import SENTENCES, WORDING_GROUPS, wordings_of
+from chaosops.packs.arena.wordings import SENTENCES, WORDING_GROUPS, Writer, wordings_of
 from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
 
@@ -45,14 +46,33 @@ def test_every_sentence_has_wordings_of_its_own_in_each_group(kind: str) -> None
         assert wordings.reserve
 
 
+def sentences(pattern: str) -> list[str]:
+    """All that a pattern stands for."""
+    parts = re.split(r"\[([^\[\]]*)\]", pattern)
+    return ["".join(words) for words in product(*(part.split("|") for part in parts))]
+
+
 @pytest.mark.parametrize("kind", SENTENCES)
 def test_wide_training_has_more_wordings_and_none_that_is_kept_apart(kind: str) -> None:
-    known, wide = SENTENCES[kind], wordings_of(kind, "wide")
+    known = SENTENCES[kind]
+    wide = {text for pattern in wordings_of(kind, "wide") for text in sentences(pattern)}
     kept_apart = {*known.reserve, *known.evaluation} - set(known.train)
-    assert set(wide) > set(known.train)
-    assert not set(wide) & kept_apart
+    assert wide > set(known.train)
+    assert not wide & kept_apart
+    assert not any(set(text) & set("[|]") for text in wide)
     places = {frozenset(re.findall(r"{\w+}", text)) for text in wide}
     assert len(places) == 1
+
+
+def test_wide_training_writes_numbers_in_many_ways_and_none_of_the_evaluation() -> None:
+    def ways(group: str) -> set[str]:
+        writers = [Writer(group, Dice(seed)) for seed in range(60)]
+        told = ((w.percent(35), w.minute(-4), w.minute(0), w.duration(8)) for w in writers)
+        return set(chain.from_iterable(told))
+
+    assert ways("train") == {"35%", "-4", "0", "8 minutes"} < ways("wide")
+    assert len(ways("wide")) >= 16
+    assert not ways("wide") & ways("evaluation")
 
 
 def test_companies_of_wide_training_use_the_added_wordings() -> None:

@@ -8,10 +8,11 @@ wording goes into ``extra``: companies of the split of this name use it beside t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from chaosops.core.dice import Dice
-from chaosops.packs.arena.more_wordings import WIDE
+from chaosops.packs.arena.more_wordings import WIDE, filled
 
 
 class Wordings(NamedTuple):
@@ -26,7 +27,7 @@ class Wordings(NamedTuple):
 
 
 def wordings_of(kind: str, group: str) -> tuple[str, ...]:
-    """The group ``wide`` is for training: the wordings of ``train``, and many more."""
+    """The group ``wide`` is for training: the wordings of ``train``, and patterns of many more."""
     if group == "wide":
         return SENTENCES[kind].train + WIDE[kind]
     return SENTENCES[kind].of(group)
@@ -223,16 +224,16 @@ WORDING_GROUPS = Wordings._fields
 class Writer:
     """Writes sentences in one group of wordings. Each sentence draws its wording.
 
-    Wordings for evaluation write numbers otherwise, too.
+    Wordings for evaluation write numbers otherwise, and those of wide training in many ways.
     """
 
     def __init__(self, group: str, dice: Dice) -> None:
         self._group = group
         self._dice = dice
-        self._plain = group != "evaluation"
 
     def write(self, kind: str, **words: object) -> str:
-        return str(self._dice.pick(wordings_of(kind, self._group)).format(**words))
+        pattern = self._dice.pick(wordings_of(kind, self._group))
+        return filled(pattern, self._dice).format(**words)
 
     def percent(self, pct: int) -> str:
         """
@@ -240,25 +241,39 @@ class Writer:
         >>> Writer("train", Dice(0)).percent(35), other.percent(35), other.percent(35)
         ('35%', '35 parts in a hundred', 'thirty-five percent')
         """
-        if self._plain:
-            return f"{pct}%"
-        return self._dice.pick((f"{spelled(pct)} percent", f"{pct} parts in a hundred"))
+        return self._number(
+            f"{pct}%",
+            (f"{spelled(pct)} percent", f"{pct} parts in a hundred"),
+            (f"{pct} %", f"{pct} pct", f"{spelled(pct)} pct", f"{spelled(pct)} in each hundred"),
+        )
 
     def minute(self, minute: int) -> str:
         """
         >>> Writer("train", Dice(0)).minute(-4), Writer("evaluation", Dice(0)).minute(-4)
         ('-4', 'four before the alarm')
         """
-        if self._plain:
-            return str(minute)
-        return f"{spelled(-minute)} before the alarm" if minute else "the alarm"
+        early = spelled(-minute)
+        return self._number(
+            str(minute),
+            (f"{early} before the alarm" if minute else "the alarm",),
+            (f"T{minute:+d}", f"minus {early}", f"{early} ahead of the incident"),
+        )
 
     def duration(self, minutes: int) -> str:
         """
         >>> Writer("train", Dice(0)).duration(8), Writer("evaluation", Dice(0)).duration(8)
         ('8 minutes', 'eight minutes')
         """
-        return f"{minutes if self._plain else spelled(minutes)} minutes"
+        word = spelled(minutes)
+        return self._number(
+            f"{minutes} minutes", (f"{word} minutes",), (f"{minutes} min", f"{word} min")
+        )
+
+    def _number(self, plain: str, evaluation: Sequence[str], wide: Sequence[str]) -> str:
+        """Wide training writes every second number as other companies do."""
+        if self._group == "evaluation":
+            return self._dice.pick(evaluation) if len(evaluation) > 1 else evaluation[0]
+        return self._dice.pick((*[plain] * len(wide), *wide)) if self._group == "wide" else plain
 
 
 def spelled(number: int) -> str:
