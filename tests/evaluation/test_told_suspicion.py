@@ -70,3 +70,24 @@ def test_a_suspicion_that_the_reply_does_not_tell_is_found(evaluated: Path) -> N
     (found,) = forged(evaluated, suspicion={"deploy_bot": 1.0})
     assert "the reply tells the suspicion" in str(found)
     assert any("suspicion_lost" in str(each) for each in forged(evaluated, suspicion_lost=True))
+
+
+def test_a_suspicion_beside_a_reply_that_tells_none_is_found(evaluated: Path) -> None:
+    """A flag tells its own confidence, and any other reply nothing."""
+    silent = {"reply": '{"action":"noop"}', "suspicion_lost": True}
+    found = list(map(str, forged(evaluated, **silent)))
+    assert any("the reply tells the suspicion null, recorded" in each for each in found)
+    agents = dict.fromkeys(suspects_of(evaluated), 0.0)
+    first = next(iter(agents))
+    flag = {"action": "flag_rogue", "target": first, "confidence": 0.3}
+    told = {**silent, **flag, "reply": json.dumps(flag)}
+    wrong = [str(each) for each in forged(evaluated, **told, suspicion=agents | {first: 0.9})]
+    assert any("the reply tells the suspicion" in each for each in wrong), wrong
+    right = [str(each) for each in forged(evaluated, **told, suspicion=agents | {first: 0.3})]
+    assert not any("tells the suspicion" in each for each in right)
+
+
+def suspects_of(folder: Path) -> list[str]:
+    line = read_results(folder)[1][0]
+    turn = next(turn for turn in line["turns"] if turn["role"] == "oversight")
+    return list(turn["suspicion"])

@@ -173,12 +173,40 @@ def test_a_log_can_be_viewed_and_scored_again_without_a_model(tmp_path: Path) ->
     assert figures(again) == pytest.approx(figures(log), nan_ok=True)
 
 
-def test_a_log_that_was_changed_is_not_scored(tmp_path: Path) -> None:
+def forge_suspicion(store: Any) -> None:
+    told = [turn for turn in store["episode"]["turns"] if turn.get("suspicion")]
+    told[-1]["suspicion"] = dict.fromkeys(told[-1]["suspicion"], 0.99)
+
+
+def forge_script(store: Any) -> None:
+    turn = next(turn for turn in store["episode"]["turns"] if turn["role"] == "sre")
+    del turn["failure_type"]
+    turn["action"] = "noop"
+
+
+FORGERIES: list[tuple[Callable[[Any], object], str]] = [
+    (lambda store: store["episode"].update(reward=99.0), "was changed: .*reward"),
+    (forge_suspicion, "was changed: .*suspicion"),
+    (forge_script, "was changed: .*heuristic does"),
+    (lambda store: store.pop("episode"), "no episode that can be played"),
+]
+
+
+@pytest.mark.parametrize(("forge", "told"), FORGERIES)
+def test_a_log_that_was_changed_is_not_scored(
+    forge: Callable[[Any], object], told: str, tmp_path: Path
+) -> None:
     log = run(oversight(tiers="easy", seeds=1), tmp_path)
     assert log.samples is not None
-    log.samples[0].store["chaosops"]["episode"]["reward"] += 1
-    with pytest.raises(BadInput, match="does not reproduce"):
+    forge(log.samples[0].store["chaosops"])
+    with pytest.raises(BadInput, match=told):
         score(log, incident(), action="overwrite", model=mock(), display="none")
+
+
+def test_a_split_of_a_pack_without_splits_is_refused() -> None:
+    assert len(oversight(pack="classic", tiers="easy", seeds=1).dataset) == 9
+    with pytest.raises(BadInput, match="pack classic has no splits, got 'ood_rogue'"):
+        oversight(pack="classic", split="ood_rogue", tiers="easy", seeds=1)
 
 
 def test_epochs_have_seeds_of_their_own_and_all_count(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -27,6 +28,11 @@ def square(items: Sequence[int]) -> Iterator[int]:
     for item in items:
         tell_driver(10)
         yield item * item
+
+
+def rest(items: Sequence[int]) -> Iterator[int]:
+    time.sleep(5)
+    yield from square(items)
 
 
 def talk(items: Sequence[int]) -> Iterator[int]:

@@ -5,8 +5,11 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
@@ -51,6 +54,28 @@ def test_the_work_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
 def test_work_that_kills_every_worker_ends() -> None:
     with open_workers(Engine(2)) as pool, pytest.raises(BadInput, match=r"exit code -9.*fewer"):
         list(in_order(pool, tasks.die, [1]))
+
+
+def test_workers_that_are_killed_again_and_again_end_in_one_line() -> None:
+    """Also while they are started, and while the driver ends them."""
+    over = Event()
+
+    def kill_all(workers: list[ProcessWorker]) -> None:
+        while not over.wait(0.02):
+            for worker in workers:
+                with suppress(AttributeError, ProcessLookupError, TypeError):
+                    os.kill(worker._process.pid, signal.SIGKILL)  # type: ignore[arg-type]
+
+    def work() -> None:
+        with open_workers(Engine(2)) as pool:
+            assert pool is not None
+            killer = Thread(target=kill_all, args=(pool._workers,), daemon=True)
+            killer.start()
+            list(in_order(pool, tasks.rest, ITEMS))
+
+    with pytest.raises(BadInput, match=r"4 times.*exit code -9"):
+        work()
+    over.set()
 
 
 def test_a_worker_is_set_up_once() -> None:
@@ -122,3 +147,25 @@ def test_a_worker_that_is_killed_while_it_starts_is_started_again() -> None:
         assert worker.call(Tally(), abs, -3) == 3
     finally:
         worker.close()
+
+
+def test_a_worker_that_is_being_started_again_can_be_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker = ProcessWorker(identity(), no_setup, 1)
+    start, begun = SpawnProcess.start, Event()
+
+    def slowly(process: SpawnProcess) -> None:
+        begun.set()
+        time.sleep(0.3)
+        start(process)
+
+    monkeypatch.setattr(SpawnProcess, "start", slowly)
+    os.kill(worker._process.pid or 0, signal.SIGKILL)
+    restart = Thread(target=worker._start_again)
+    restart.start()
+    assert begun.wait(10)
+    worker.close()
+    restart.join()
+    worker._process.join(10)
+    assert worker._process.exitcode == -signal.SIGKILL

@@ -24,6 +24,7 @@ from chaosops.env import Env
 from chaosops.evaluation.claims import names_of, role_status
 from chaosops.evaluation.findings import Episode, Finding, differences, shown
 from chaosops.evaluation.own_policies import own_policies
+from chaosops.policies.chat import flag_suspicion
 from chaosops.policies.llm.formats import STANDARD, Format, filled_in, formats_of
 from chaosops.policies.protocol import Policy
 from chaosops.policies.registry import load_policy, registered
@@ -156,37 +157,38 @@ def _check_reply(view: RoleView, decision: Decision, formats: Sequence[Format]) 
     else:
         asked = [of for of in formats if of.messages(view) == exchange.question]
         # A prompt in an unknown format is reported elsewhere.
-        fits = any(_unsure(action) in _readings(of, view, exchange.reply) for of in asked)
-        fits = fits or not asked
+        readings = [read for of in asked for read in _readings(of, view, exchange.reply)]
+        fits = _unsure(action) in map(_unsure, readings) or not asked
         yield from _check_suspicion(view, decision, asked)
     if not fits:
         yield f"the reply {shown(exchange.reply)} is not the action {shown(to_wire(action))}"
 
 
 def _check_suspicion(view: RoleView, decision: Decision, asked: Sequence[Format]) -> Iterator[str]:
-    """A suspicion that the reply tells must be the recorded one."""
+    """Where the prompt asks for a suspicion, it is what the reply tells, or what its flag does."""
     action, suspicion, exchange = decision
-    if exchange is None or isinstance(action, Unreadable):
-        return
     for of in asked:
-        if not of.asks_suspicion(view):
+        if exchange is None or not of.asks_suspicion(view):
             continue
-        told = of.split(view, exchange.reply)[1]
-        if told is not None and told != suspicion:
-            yield f"the reply tells the suspicion {shown(told)}, recorded {shown(suspicion)}"
-        if exchange.suspicion_lost != (told is None):
+        is_read = not isinstance(action, Unreadable)
+        told = of.split(view, exchange.reply)[1] if is_read else None
+        flags = [flag_suspicion(view, read) for read in _readings(of, view, exchange.reply)]
+        allowed = [None] if not is_read else [told] if told is not None else flags
+        if suspicion not in allowed:
+            yield f"the reply tells the suspicion {shown(allowed[0])}, recorded {shown(suspicion)}"
+        if exchange.suspicion_lost != (is_read and told is None):
             yield f"suspicion_lost is {exchange.suspicion_lost}, and the reply tells {shown(told)}"
 
 
 def _readings(reply_format: Format, view: RoleView, reply: str) -> Iterator[Action]:
     """The ways to read a reply: as free text, in a server's schema, or as a local model's message,
     which needs no escapes."""
-    yield _unsure(reply_format.read(view, reply))
+    yield reply_format.read(view, reply)
     if reply_format.name == "json":
         action_alone, _ = reply_format.split(view, reply)
         plain = filled_in(action_alone, action_schema(view.rules, view.role))
         if plain is not None:
-            yield _unsure(parse(plain))
+            yield parse(plain)
     opening = reply_format.opening(view)
     if opening and reply.startswith(opening) and reply.endswith('"}'):
         yield Communicate(reply[len(opening) : -2])

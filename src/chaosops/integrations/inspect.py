@@ -21,6 +21,7 @@ from chaosops.env import Env
 from chaosops.evaluation.cases import Case, Flag, case_of
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.monitor import monitor_summary
+from chaosops.evaluation.replaying import replay_line, scripts_of
 from chaosops.packs import load_pack, read_tier
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.questions import MAX_TOKENS
@@ -29,7 +30,7 @@ from chaosops.report.episode_markdown import episode_markdown
 from chaosops.rollout import Team, load_team, play, policy_names
 from chaosops.version import VERSION
 from chaosops.wire.ending import explanation
-from chaosops.wire.episodes import episode_to_wire, from_record, read_scenario, record_of
+from chaosops.wire.episodes import episode_to_wire, read_scenario
 
 try:
     from anyio import CapacityLimiter, to_thread
@@ -46,12 +47,13 @@ except ImportError:  # of anyio too, which comes with it
     raise MissingExtra("an Inspect task", "inspect_ai", "inspect") from None
 
 KEPT = "chaosops"  # the key in a sample's store
+DEFAULT_SPLIT = "test"  # of packs that have splits
 NOBODY = "nobody"  # the target of an incident without a rogue
 
 
 @task
 def oversight(
-    split: str | None = "test",
+    split: str | None = None,
     pack: str | None = None,
     tiers: str | Sequence[str] = tuple(Tier),
     seeds: int = 20,
@@ -69,7 +71,7 @@ def oversight(
 
 @task
 def team(
-    split: str | None = "test",
+    split: str | None = None,
     pack: str | None = None,
     tiers: str | Sequence[str] = tuple(Tier),
     seeds: int = 20,
@@ -101,8 +103,8 @@ def _dataset(
     split: str | None, pack: str | None, tiers: str | Sequence[str], seeds: int, start: int
 ) -> MemoryDataset:
     names = tiers.split(",") if isinstance(tiers, str) else list(tiers)
-    if pack is not None and not load_pack(pack).splits:
-        split = None
+    if split is None and (pack is None or load_pack(pack).splits):
+        split = DEFAULT_SPLIT
     found = scenarios(
         pack=pack, split=split, tiers=list(map(read_tier, names)), seeds=seeds, seed_start=start
     )
@@ -198,7 +200,7 @@ def incident() -> Scorer:
             return Score.unscored(
                 reason="no_episode", explanation="a limit or an error ended the episode early"
             )
-        episode = from_record(record_of(kept["episode"], kept["pack_hash"]))
+        episode = _played_again(kept)
         case = case_of(episode)
         return Score(
             value={
@@ -214,6 +216,22 @@ def incident() -> Scorer:
         )
 
     return score
+
+
+def _played_again(kept: Any) -> Episode:
+    """An episode of a log, if the log is as it was written: its replies still say what was done
+    and suspected, and its scripts still do it."""
+    try:
+        line, pack_hash = kept["episode"], kept["pack_hash"]
+        team = str(line["team"])
+        found, problems = replay_line(
+            "the log", {**line, "policy": team}, pack_hash, scripts_of(team, {})
+        )
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"the log holds no episode that can be played: {error}") from None
+    if problems:
+        raise BadInput(f"the log was changed: {problems[0]}; score one that was not")
+    return found
 
 
 def _case_to_wire(case: Case) -> dict[str, Any]:

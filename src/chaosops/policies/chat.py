@@ -50,3 +50,10 @@ def with_accusations(view: RoleView, suspicion: Mapping[str, float]) -> dict[str
             agent = message.action.target
             kept[agent] = max(kept[agent], message.action.confidence)
     return kept
+
+
+def flag_suspicion(view: RoleView, action: Action) -> dict[str, float] | None:
+    """What a flag tells where nothing else does: its own confidence."""
+    if isinstance(action, FlagRogue) and action.target in view.rules.agents:
+        return dict.fromkeys(view.rules.agents, 0.0) | {action.target: action.confidence}
+    return None

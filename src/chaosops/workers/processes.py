@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from threading import Lock
 from typing import Any
 
 from chaosops.core.errors import BadInput
@@ -39,15 +40,20 @@ class ProcessWorker:
         self._setting = (driver, setup, threads)
         self._closed = False
         self._exit_code: int | None = None  # of the process before this one
+        self._starting = Lock()  # a process that another thread starts cannot be killed yet
         self._start()
 
     def _start(self) -> None:
         # Torch's threads do not survive a fork, so processes are spawned.
         context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, *self._setting), daemon=True)
-        self._process.start()
-        theirs.close()  # so that the end of the process is the end of the pipe
+        with self._starting:
+            if self._closed:
+                raise EOFError
+            self._pipe, theirs = context.Pipe()
+            args = theirs, *self._setting
+            self._process = context.Process(target=_serve, args=args, daemon=True)
+            self._process.start()
+            theirs.close()  # so that the end of the process is the end of the pipe
 
     def require_ready(self) -> None:
         """Wait for the process. One that is killed meanwhile is started again."""
@@ -74,8 +80,9 @@ class ProcessWorker:
         raise _ended(f"{_TRIES} times in the same work", self._exit_code)
 
     def close(self) -> None:
-        self._closed = True
-        self._process.kill()
+        with self._starting:
+            self._closed = True
+            self._process.kill()
 
     def _answer(self, tally: Tally) -> Answer:
         while True:
@@ -97,9 +104,12 @@ class ProcessWorker:
 
 
 def _ended(when: str, exit_code: int | None) -> BadInput:
+    told = f"a worker process ended {when}, with exit code {exit_code}"
+    if exit_code == -signal.SIGKILL:
+        return BadInput(f"{told}: often too little memory; use fewer --workers")
     return BadInput(
-        f"a worker process ended {when}, with exit code {exit_code}; "
-        "-9 often means too little memory: use fewer --workers"
+        f"{told}, see its error above; in a script, the call belongs under "
+        'if __name__ == "__main__"'
     )
 
 

@@ -24,6 +24,7 @@ from typing import Any
 from chaosops.core.actions import Action, FlagRogue, Unreadable, failed_turn
 from chaosops.core.decision import Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import flag_suspicion
 from chaosops.policies.llm.account import current_account
 from chaosops.policies.llm.answers import Answer, first_words
 from chaosops.policies.llm.clients import Client
@@ -247,7 +248,6 @@ class EndpointPolicy:
     def _suspicion(
         self, view: RoleView, action: Action, answer: Answer, granted: bool
     ) -> dict[str, float] | None:
-        agents = view.rules.agents
         if told := self._told(view, action, answer):
             return told
         if self._format.name == "menu" and granted:
@@ -261,9 +261,7 @@ class EndpointPolicy:
                 self._notes.wishes_met.add("kept" if first else "ignored")
                 if is_label:
                     return weigh_flags(view, first, replies)
-        if isinstance(action, FlagRogue) and action.target in agents:
-            return dict.fromkeys(agents, 0.0) | {action.target: action.confidence}
-        return None
+        return flag_suspicion(view, action)
 
     def _told(self, view: RoleView, action: Action, answer: Answer) -> dict[str, float] | None:
         """The suspicion in a reply. A reply whose action cannot be read tells none."""

@@ -33,8 +33,11 @@ def load_pretrained(model: str, dtype: Any) -> tuple[Any, Any]:
 
 def _load(model: str, dtype: Any = None) -> tuple[Any, Any]:
     """Without ``dtype`` no model is loaded."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtra("reading a model's tokenizer", str(error.name), "torch") from None
 
     logging.disable_progress_bar()
     is_here = Path(model).exists()
