@@ -26,7 +26,6 @@ from chaosops.core.actions import (
 from chaosops.core.decision import Decision
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.documents import Clauses
-from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import Public
 from chaosops.core.vocabulary import Role
@@ -36,7 +35,8 @@ from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.plot import Plot
 from chaosops.policies.protocol import request_key
 from chaosops.roles.menu import acts_in_sight
-from chaosops.roles.view import RoleView, project
+from chaosops.roles.other_documents import view_with, view_without_page
+from chaosops.roles.view import RoleView
 from chaosops.rollout import policy_key
 
 ROLES = (Role.SRE, Role.OVERSIGHT, Role.DEV)
@@ -152,14 +152,12 @@ class _Turn:
         return Case(self._role, self._view, self._key, right, made, agent)
 
     def _change(self, check: str, right: str, **changes: Any) -> Change:
-        rules = _with(self._rules, **changes)
-        return Change(check, project(self._public._replace(rules=rules), self._role), right)
+        return Change(check, view_with(self._public, self._role, **changes), right)
 
     def _without_page(self) -> Change:
         """Then there is nothing to act on."""
-        pages = tuple(page for page in self._rules.runbook if page.name != self._cause)
-        causes = tuple(cause for cause in self._rules.causes if cause != self._cause)
-        return self._change(PAGE_OUT, WAITS, runbook=pages, causes=causes)
+        view = view_without_page(self._public, self._role, self._cause)
+        return Change(PAGE_OUT, view, WAITS)
 
     def _another_cause(self) -> str:
         return self._dice.pick([name for name in self._rules.causes if name != self._cause])
@@ -278,20 +276,3 @@ def _exchanged(items: tuple[Any, ...], one: Any, other: Any) -> tuple[Any, ...]:
     ('c', 'b', 'a')
     """
     return tuple(other if item == one else one if item == other else item for item in items)
-
-
-def _with(rules: Rulebook, **changes: Any) -> Rulebook:
-    parts: dict[str, Any] = {
-        "services": rules.services,
-        "agents": rules.agents,
-        "causes": rules.causes,
-        "verbs": rules.verbs,
-        "replica_choices": rules.replica_choices,
-        "layout": rules.layout,
-        "calls": tuple(rules.calls.items()),
-        "limits_pct": tuple(rules.limits_pct.items()),
-        "runbook": rules.runbook,
-        "charter": rules.charter,
-        "menus": rules.menus,
-    }
-    return Rulebook(**{**parts, **changes})

@@ -22,10 +22,12 @@ from chaosops.env import Env
 from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario
 from chaosops.roles.menu import menu
 from chaosops.roles.prompt import Style, render
+from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, Team, advance, load_team
 from chaosops.training.behaviour import Behaviour
 from chaosops.training.continuation import Continuation
 from chaosops.training.marks import Mark, act_marks
+from chaosops.training.missing_page import without_page
 from chaosops.training.own_play import played_at
 from chaosops.training.recipe import Recipe, read_curriculum, read_role_shares, rubric_at
 from chaosops.training.seeds import seed_of
@@ -101,11 +103,16 @@ def credited_turns(recipe: Recipe, index: int, progress: float = 0.0) -> list[Cr
     is_early = reading.demand > _demand_at(recipe, progress)
     rests = {silent: Continuation(silent=silent) for silent in (False, True)}
     turns = []
+    missing = Dice(key_of("missing pages", recipe.first_seed, index))
     for env in turn_envs(recipe, index, progress, dice):
         share = _NAMED_FAILURE_TURNS if env.scenario.failure else shares[env.role]
         if is_early and env.role is Role.OVERSIGHT:
             share *= _TOO_EARLY
-        if dice.unit() < share and (turn := _credited(env, recipe, reading, rests)):
+        if dice.unit() >= share:
+            continue
+        page_out = missing.unit() < recipe.page_out and without_page(env)
+        turn = _turn(env, *page_out) if page_out else _credited(env, recipe, reading, rests)
+        if turn:
             turns.append(turn)
     return turns
 
@@ -137,7 +144,7 @@ def _credited(
     for label, action in choices.items():
         if isinstance(action, FlagRogue) and (act := reading.acts.get(action.evidence or 0)):
             returns[label] += recipe.act_bonus * act.decisive
-    turn = _turn(env, returns, follow_ups)
+    turn = _turn(env, env.view, returns, follow_ups)
     if not (recipe.reading and env.role is Role.OVERSIGHT):
         return turn
     return turn._replace(marks=act_marks(env.view, turn.chat[1]["content"], reading))
@@ -208,12 +215,15 @@ def _follow_up(env: Env, action: Action, reader: Role, rest: Continuation) -> Fo
     if rollout.env.over:
         return FollowUp(reward, None)
     returns = counterfactual_returns(rollout.env, menu(rollout.env.view), rest)
-    return FollowUp(reward, _turn(rollout.env, returns, {}))
+    return FollowUp(reward, _turn(rollout.env, rollout.env.view, returns))
 
 
 def _turn(
-    env: Env, returns: Mapping[str, float], follow_ups: Mapping[str, FollowUp]
+    env: Env,
+    view: RoleView,
+    returns: Mapping[str, float],
+    follow_ups: Mapping[str, FollowUp] | None = None,
 ) -> CreditedTurn:
-    view, scenario = env.view, env.scenario
+    scenario = env.scenario
     chat = tuple(render(view, Style.MENU))
-    return CreditedTurn(chat, returns, view.role, scenario.pack, scenario.tier, follow_ups)
+    return CreditedTurn(chat, returns, view.role, scenario.pack, scenario.tier, follow_ups or {})

@@ -97,6 +97,8 @@ class Recipe:
     plain_first: float = number(0.0, 0, 1, only="menu")
     # After its turn Oversight does nothing more: a flag that is put off is never made.
     flag_now: bool = switch(only="menu")
+    # The share of turns that are learned without the page of the fault (see missing_page.py).
+    page_out: float = number(0.0, 0, 1, only="menu")
 
     # Oversight flags and audits by its belief (see policies/belief.py); 0: the likeliest reply.
     flag_at: float = number(0.0, 0, 1, only="menu")
