@@ -3,7 +3,11 @@
 // --experimental-websocket. docs/wire/asyncapi.json describes the messages.
 
 const [url = "http://127.0.0.1:8000", pack = "arena", seed = "7"] = process.argv.slice(2);
-const socket = new WebSocket(url.replace(/^http/, "ws") + "/ws");
+if (!/^\d+$/.test(seed) || !Number.isSafeInteger(Number(seed))) {
+  console.error(`play.mjs: the seed must be a whole number below 2^53, got ${JSON.stringify(seed)}`);
+  process.exit(1);
+}
+const socket = new WebSocket(url.replace(/^http/, "ws").replace(/\/+$/, "") + "/ws");
 
 // Each message has one answer, so a queue of those who wait is enough.
 const waiting = [];
@@ -45,7 +49,6 @@ try {
     socket.onopen = resolve;
     socket.onerror = () => reject(new Error(`no ChaosOps server at ${url}; start one: chaosops serve`));
   });
-  // JSON has no integers above 2^53 in JavaScript, so seeds stay below that.
   let seen = await ask("reset", { pack, tier: "hard", seed: Number(seed), include: ["view"] });
   const { rules } = seen;
   const memory = new Set();

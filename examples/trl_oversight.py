@@ -12,6 +12,7 @@ from chaosops.integrations.trl import environment, rows
 
 try:
     from datasets import Dataset
+    from transformers.utils import is_torch_bf16_gpu_available
     from trl import GRPOConfig, GRPOTrainer
 except ImportError as error:
     sys.exit(str(MissingExtra("this example", str(error.name), "train")))
@@ -27,7 +28,6 @@ def make_trainer(model: str, out: str, **settings: Any) -> GRPOTrainer:
         "learning_rate": 1e-6,
         "max_steps": 200,
         "logging_steps": 1,
-        "log_completions": False,
         "report_to": "none",
     }
     return GRPOTrainer(
@@ -40,4 +40,6 @@ def make_trainer(model: str, out: str, **settings: Any) -> GRPOTrainer:
 
 if __name__ == "__main__":
     model, out = (*sys.argv[1:], *("Qwen/Qwen3-0.6B", "runs/trl_oversight")[len(sys.argv) - 1 :])
+    if not is_torch_bf16_gpu_available():
+        sys.exit("no GPU; on a CPU call make_trainer(MODEL, OUT, use_cpu=True, bf16=False).train()")
     make_trainer(model, out).train()

@@ -125,6 +125,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: scenarios(tiers="hrad"), "did you mean 'hard'"),
     (lambda: scenarios(tiers=5), "unknown tier '5'"),  # type: ignore[arg-type]
     (lambda: make_scenario(seed="7"), "seed must be a whole number, got '7'"),  # type: ignore[arg-type]
+    (lambda: make_scenario(seed=True), "seed must be a whole number, got True"),
     (lambda: make_scenario(limit="7"), "the step limit must be a whole number, got '7'"),  # type: ignore[arg-type]
     (lambda: read_tier(None), "unknown tier 'None'"),  # type: ignore[arg-type]
     (lambda: action_to_wire(None), "None is not an action; send one such as"),  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import gc
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -259,9 +260,35 @@ def test_an_episode_that_a_limit_ends_is_not_scored(tmp_path: Path) -> None:
     assert found.reason == "no_episode"
 
 
+def test_a_tier_that_is_named_twice_is_played_once() -> None:
+    assert [sample.id for sample in oversight(tiers="hard, hard", seeds=2).dataset] == [
+        "test-hard-0",
+        "test-hard-1",
+    ]
+
+
+def test_with_json_a_told_suspicion_has_an_auroc_without_a_flag(tmp_path: Path) -> None:
+    def answer(messages: list[Any], *_: object) -> ModelOutput:
+        assert '"suspicion"' in messages[0].text
+        (agents,) = re.findall(r"^Agents: (.*)$", messages[0].text, re.MULTILINE)
+        told = {"action": "noop", "suspicion": dict.fromkeys(agents.split(", "), 0.5)}
+        output = ModelOutput.from_content("fake-1", json.dumps(told))
+        output.usage = ModelUsage(input_tokens=READ, output_tokens=WRITTEN)  # as in mock
+        return output
+
+    model = get_model("mockllm/model", custom_outputs=answer)
+    found = figures(run(oversight(tiers="hard", seeds=8), tmp_path, model))
+    assert found["incident.auroc_turn_1"] == 0.5
+    assert found["caught.mean"] == 0
+
+
 def test_mistakes_are_named() -> None:
     with pytest.raises(UnknownName, match="did you mean 'test'"):
         oversight(split="tset")
+    nothing: tuple[Any, ...] = ("", " ,", None, [])  # Inspect reads an empty text as None
+    for tiers in nothing:
+        with pytest.raises(BadInput, match="tiers needs at least one of easy, medium, hard"):
+            oversight(tiers=tiers)
     with pytest.raises(UnknownName, match="format"):
         team(format="prose")
     with pytest.raises(UnknownName, match="policy"):

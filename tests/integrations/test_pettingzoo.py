@@ -167,3 +167,39 @@ def test_mistakes_are_named() -> None:
     incident.reset(seed=1)
     with pytest.raises(BadInput, match="action_mask"):
         incident.step(113)
+
+
+@pytest.mark.parametrize("seed", [1.5, "3", True, -1])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    incident = env(tier="easy")
+    with pytest.raises(BadInput, match="seed must be"):
+        incident.reset(seed=seed)
+    incident.reset(seed=np.int64(3))
+    assert isinstance(incident.unwrapped, IncidentEnv)
+    assert incident.unwrapped._playing.scenario.seed == 3
+
+
+@pytest.mark.parametrize("action", [1.5, "0", True, None, -1])
+def test_an_action_of_a_menu_is_a_whole_number(action: Any) -> None:
+    incident = env(tier="easy")
+    incident.reset(seed=1)
+    with pytest.raises(BadInput, match="an action must be"):
+        incident.step(action)
+    incident.step(np.int64(0))
+    assert incident.agent_selection == "oversight"
+
+
+@pytest.mark.parametrize("action", [None, 0, {"action": "noop"}])
+def test_an_action_in_json_is_text(action: Any) -> None:
+    incident = env(tier="easy", replies="json")
+    incident.reset(seed=1)
+    with pytest.raises(BadInput, match="must be the text of a reply, got"):
+        incident.step(action)
+
+
+def test_an_unknown_agent_is_named() -> None:
+    incident = env(tier="easy")
+    incident.reset(seed=1)
+    for ask in (incident.observe, incident.observation_space, incident.action_space):
+        with pytest.raises(UnknownName, match="unknown agent 'svre'; did you mean 'sre'"):
+            ask("svre")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -115,6 +118,17 @@ def test_tools_have_the_schemas_that_a_chat_template_shows() -> None:
             get_json_schema(getattr(cls(), name))
 
 
+def test_rows_take_one_tier_without_a_list_and_seeds_that_are_read_once() -> None:
+    assert rows([7], tiers="easy") == rows([7], tiers=["easy"])
+    found = rows(iter(range(2)), tiers=["easy", "hard"])
+    assert [(row["tier"], row["seed"]) for row in found] == [
+        ("easy", 0),
+        ("easy", 1),
+        ("hard", 0),
+        ("hard", 1),
+    ]
+
+
 def test_mistakes_are_named() -> None:
     with pytest.raises(UnknownName, match="role"):
         environment("overseer")
@@ -122,6 +136,19 @@ def test_mistakes_are_named() -> None:
         rows([1], split="test")
     with pytest.raises(BadInput, match="must not be trained on"):
         environment("sre")().reset(seed=1, split="test")
+    for seeds, said in [
+        ([-1], "seed must be 0 or more, got -1"),
+        ([1.5], "seed must be a whole number, got 1.5"),
+        ("7", "seed must be a whole number, got '7'"),
+        (500, r"got 500; for example range\(500\)"),
+        ([], "at least one seed"),
+    ]:
+        with pytest.raises(BadInput, match=said):
+            rows(seeds)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="one of easy, medium, hard"):
+        rows([1], tiers=[])
+    with pytest.raises(UnknownName, match="did you mean 'hard'"):
+        rows([1], tiers="hrad")
     with pytest.raises(BadInput, match="no seed"):
         environment("sre")().reset(prompt=[])
 
@@ -138,6 +165,26 @@ def example() -> ModuleType:
 def test_the_example_is_short() -> None:
     text = (ROOT / "examples" / "trl_oversight.py").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 45
+
+
+def test_without_a_gpu_the_example_ends_in_one_line(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / "examples" / "trl_oversight.py"),
+            "tiny",
+            str(tmp_path / "out"),
+        ],
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("no GPU; on a CPU call make_trainer(")
+    assert "use_cpu=True, bf16=False" in last
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from google.protobuf.json_format import MessageToJson
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
@@ -108,6 +109,8 @@ def test_a_replay_is_sent_with_times_of_today(cli: Cli, recording: Path, server:
 PARTLY = ExportTraceServiceResponse()
 PARTLY.partial_success.rejected_spans = 3
 PARTLY.partial_success.error_message = "too\nmuch"
+TAKEN = ExportTraceServiceResponse()
+TAKEN.partial_success.error_message = "an attribute is deprecated"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,14 @@ PARTLY.partial_success.error_message = "too\nmuch"
         (404, b"", "it takes no traces there (HTTP 404)"),
         (500, b"out of\nspace \x1b[2J", "HTTP 500 out of space"),
         (200, PARTLY.SerializeToString(), "it refused 3 spans: too much"),
+        (200, MessageToJson(PARTLY).encode(), "it refused 3 spans: too much"),
+        (200, b"<html>\n<body>", "it answers '<html> <body>', which is not OTLP; docs/otlp.md"),
+        (202, b"ok, thank you", "it answers 'ok, thank you', which is not OTLP"),
+        (200, b"[]", "it answers '[]', which is not OTLP"),
+        (200, b"null", "it answers 'null', which is not OTLP"),
+        (200, b'{"partialSuccess": 3}', """it answers '{"partialSuccess": 3}', which is"""),
+        (200, b"[" * 100_000, "it answers '[[[["),
+        (200, b"\xff\xfe", "it answers '\ufffd\ufffd', which is not OTLP"),
     ],
 )
 def test_a_refusal_is_one_line(
@@ -127,8 +138,10 @@ def test_a_refusal_is_one_line(
     assert f"{server.url} did not take the trace: {said}" in refusal
 
 
-@pytest.mark.parametrize("content", [b"", b"ok, thank you", b"{}"])
-def test_any_words_of_a_server_that_takes_it_will_do(
+@pytest.mark.parametrize(
+    "content", [b"", TAKEN.SerializeToString(), b"{}", MessageToJson(TAKEN).encode(), b'{"new": 1}']
+)
+def test_a_server_that_takes_it_may_answer_in_both_forms(
     cli: Cli, recording: Path, server: Server, content: bytes
 ) -> None:
     server.content = content

@@ -68,6 +68,19 @@ def test_a_refusal_is_one_line(served: Running, pack: str, said: str) -> None:
     assert said in played.stderr
 
 
+def test_an_address_may_end_with_a_slash(served: Running) -> None:
+    played = _run(*node(), str(CLIENT), f"{served.url}/", "classic", "7")
+    assert played.returncode == 0, played.stderr
+
+
+@pytest.mark.parametrize("seed", ["abc", "", "1.5", "-1", str(2**53)])
+def test_a_seed_that_is_no_number_is_one_line(seed: str) -> None:
+    played = _run(*node(), str(CLIENT), "http://127.0.0.1:9", "arena", seed)
+    assert played.returncode == 1
+    said = f'play.mjs: the seed must be a whole number below 2^53, got "{seed}"\n'
+    assert played.stderr == said
+
+
 def test_a_missing_server_is_one_line() -> None:
     played = _run(*node(), str(CLIENT), "http://127.0.0.1:9")
     assert played.returncode == 1

@@ -21,7 +21,7 @@ def one_or_more(given: Any) -> Iterable[Any]:
 
 
 def whole_number(name: str, given: Any, least: int) -> int:
-    """A whole number, also one of numpy.
+    """A whole number, also one of numpy. True and False are none.
 
     >>> whole_number("seed", 7, least=0)
     7
@@ -29,7 +29,9 @@ def whole_number(name: str, given: Any, least: int) -> int:
     try:
         number = index(given)
     except TypeError:
-        raise BadInput(f"{name} must be a whole number, got {short(given)}") from None
+        number = None
+    if number is None or isinstance(given, bool):
+        raise BadInput(f"{name} must be a whole number, got {short(given)}")
     if number < least:
         raise BadInput(f"{name} must be {least} or more, got {number}")
     return number

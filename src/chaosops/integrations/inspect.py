@@ -102,13 +102,21 @@ def _settings(format: str) -> GenerateConfig:
 def _dataset(
     split: str | None, pack: str | None, tiers: str | Sequence[str], seeds: int, start: int
 ) -> MemoryDataset:
-    names = tiers.split(",") if isinstance(tiers, str) else list(tiers)
     if split is None and (pack is None or load_pack(pack).splits):
         split = DEFAULT_SPLIT
     found = scenarios(
-        pack=pack, split=split, tiers=list(map(read_tier, names)), seeds=seeds, seed_start=start
+        pack=pack, split=split, tiers=_read_tiers(tiers), seeds=seeds, seed_start=start
     )
     return MemoryDataset([_sample(scenario) for scenario in found], name="chaosops")
+
+
+def _read_tiers(given: str | Sequence[str] | None) -> list[Tier]:
+    """Each tier once, as ``chaosops eval`` takes them. Inspect reads ``-T tiers=`` as None."""
+    names = given.split(",") if isinstance(given, str) else list(given or ())
+    found = list(dict.fromkeys(read_tier(name.strip()) for name in names if name.strip()))
+    if not found:
+        raise BadInput("tiers needs at least one of easy, medium, hard")
+    return found
 
 
 def _sample(scenario: Scenario) -> Sample:

@@ -15,7 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput, MissingExtra, UnknownName
+from chaosops.core.given import whole_number
 from chaosops.core.labels import LABELS
+from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import FRESH_SEEDS, make_scenario
@@ -121,19 +123,20 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
         return AnyText(MAX_REPLY_CHARS, min_length=0)
 
     def observation_space(self, agent: str) -> Any:
-        return self.observation_spaces[agent]
+        return self.observation_spaces[_role(agent).value]
 
     def action_space(self, agent: str) -> Any:
-        return self.action_spaces[agent]
+        return self.action_spaces[_role(agent).value]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """``options`` has no effect."""
         if seed is not None:
+            seed = whole_number("seed", seed, least=0)
             self._key, self._drawn = key_of("pettingzoo", seed), 0
         else:
             self._drawn += 1
             seed = Dice(key_of(self._key, self._drawn)).below(FRESH_SEEDS)
-        scenario = make_scenario(**self._options._asdict(), seed=int(seed), fresh=True)
+        scenario = make_scenario(**self._options._asdict(), seed=seed, fresh=True)
         self._env = Env(scenario, self._rubric)
         self.agents = list(self.possible_agents)
         self.agent_selection = self._env.role.value
@@ -152,7 +155,7 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> dict[str, Any]:
         """What this role sees now, whoever is on turn."""
-        view = project(self._playing.world.public, Role(agent))
+        view = project(self._playing.world.public, _role(agent))
         system, user = render(view, self._style)
         seen: dict[str, Any] = {"system": system["content"], "user": user["content"]}
         if self._style is Style.MENU:
@@ -179,10 +182,12 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
 
     def _reply(self, view: RoleView, action: Any) -> Any:
         if self._style is Style.JSON:
-            return str(action)
+            if not isinstance(action, str):
+                raise BadInput(f"an action must be the text of a reply, got {short(action)}")
+            return action
         choices = menu(view)
-        place = int(action)
-        label = LABELS[place] if 0 <= place < len(LABELS) else ""
+        place = whole_number("an action", action, least=0)
+        label = LABELS[place] if place < len(LABELS) else ""
         if label not in choices:
             raise BadInput(
                 f"action {place} is not on the menu of {view.role}; "
@@ -203,6 +208,12 @@ class IncidentEnv(AECEnv):  # type: ignore[misc]
 
     def close(self) -> None:
         self._env = None
+
+
+def _role(agent: str) -> Role:
+    if agent not in list(Role):
+        raise UnknownName("agent", agent, list(Role))
+    return Role(agent)
 
 
 def _mask(view: RoleView) -> np.ndarray[Any, np.dtype[np.int8]]:

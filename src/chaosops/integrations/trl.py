@@ -14,6 +14,8 @@ from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.given import one_or_more, whole_number
+from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.packs import GENERATED_PACK, load_pack, make_scenario, read_tier, require_trainable
@@ -97,7 +99,7 @@ def environment(
 
 
 def rows(
-    seeds: Iterable[int], *, split: str = "train", tiers: Iterable[str] = tuple(Tier)
+    seeds: Iterable[int], *, split: str = "train", tiers: Iterable[str] | str = tuple(Tier)
 ) -> list[dict[str, Any]]:
     """Rows for ``datasets.Dataset.from_list``: one incident each. All completions of a row play the
     same incident, so that their rewards can be compared.
@@ -106,12 +108,17 @@ def rows(
     7
     """
     require_trainable(split)
-    names = [read_tier(tier).value for tier in tiers]
+    if not isinstance(seeds, Iterable):
+        raise BadInput(f"seeds must be several, got {short(seeds)}; for example range(500)")
+    numbers = [whole_number("seed", seed, least=0) for seed in seeds]
+    names = [read_tier(tier).value for tier in one_or_more(tiers)]
+    if not numbers or not names:
+        raise BadInput("a dataset needs at least one seed and one of easy, medium, hard")
     # A new list each: the trainer appends the observation to the prompt.
     return [
         {"prompt": [{"role": "user", "content": ""}], "seed": seed, "split": split, "tier": tier}
         for tier in names
-        for seed in seeds
+        for seed in numbers
     ]
 
 

@@ -157,13 +157,31 @@ def _refusal(status: int, content: bytes) -> str:
         return f"it takes no traces there (HTTP {status}); docs/otlp.md names usual addresses"
     if not 200 <= status < 300:
         return f"HTTP {status} {one_line(content[:200].decode(errors='replace'))}".rstrip()
+    answer = _read_answer(content)
+    if answer is None:
+        said = short(one_line(content[:200].decode(errors="replace")))
+        return f"it answers {said}, which is not OTLP; docs/otlp.md names usual addresses"
+    partly = answer.partial_success
+    if not partly.rejected_spans:
+        return ""
+    return f"it refused {partly.rejected_spans} spans: {one_line(partly.error_message)}"
+
+
+def _read_answer(content: bytes) -> Any:
+    """OTLP's ``ExportTraceServiceResponse``. Some servers answer with JSON whatever they are sent.
+    None: it is something else, such as a web page."""
+    from google.protobuf.json_format import ParseDict, ParseError
     from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
     try:
-        partly = ExportTraceServiceResponse.FromString(content).partial_success
+        return ExportTraceServiceResponse.FromString(content)
     except DecodeError:
-        return ""  # it took the trace and answered in words of its own
-    if not partly.rejected_spans:
-        return ""
-    return f"it refused {partly.rejected_spans} spans: {one_line(partly.error_message)}"
+        pass
+    try:
+        data = json.loads(content)
+        if not isinstance(data, dict):
+            return None
+        return ParseDict(data, ExportTraceServiceResponse(), ignore_unknown_fields=True)
+    except (ValueError, RecursionError, ParseError):
+        return None

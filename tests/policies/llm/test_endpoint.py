@@ -169,7 +169,7 @@ def test_patience_ends_whatever_the_server_asks_for(server: FaultyServer, hint: 
     text = str(caught.value)
     assert f"POST {server.url}/chat/completions failed" in text
     assert "HTTP 503 loading" in text
-    assert "chaosops eval --resume" in text
+    assert "run it again (chaosops eval: with --resume)" in text
 
 
 def test_an_endpoint_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from chaosops.core.actions import FlagRogue, Noop, Unreadable
 from chaosops.core.chain import read_json
 from chaosops.core.vocabulary import Role
-from chaosops.policies.llm.answers import MAX_TOKENS_TOLD
+from chaosops.policies.llm.answers import MAX_TOKENS_TOLD, Fault, read_answer
 from chaosops.policies.llm.formats import FORMATS, filled_in
 from chaosops.policies.llm.http_chat import EndpointDown, EndpointRefused
 from chaosops.roles.menu import menu
@@ -138,6 +138,18 @@ def test_nothing_is_unpacked(server: FaultyServer, encoding: str) -> None:
     assert len(str(raised.value).splitlines()) == 1
     assert len(str(raised.value)) < 400
     assert {sent["Accept-Encoding"] for sent in server.headers} == {"identity"}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"choices": [{"message": "noop"}]}', "an answer whose message is text, not an object"),
+        (b'{"choices": []}', "an answer without choices"),
+    ],
+)
+def test_an_answer_of_another_form_is_named(body: bytes, said: str) -> None:
+    with pytest.raises(Fault, match=said):
+        read_answer(body)
 
 
 def test_identity_is_no_packing(server: FaultyServer) -> None:

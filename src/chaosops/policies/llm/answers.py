@@ -43,6 +43,8 @@ def read_answer(body: bytes) -> Answer:
     try:
         choice = data["choices"][0]
         message = choice["message"]
+        if isinstance(message, str):
+            raise Fault("an answer whose message is text, not an object")
         text = _text_of(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError):
         said = clean(error_message(body)) if isinstance(data, dict) and "error" in data else ""

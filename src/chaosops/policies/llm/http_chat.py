@@ -155,7 +155,7 @@ class ChatClient:
         if left <= 0:
             raise EndpointDown(
                 f"POST {self._address} failed {tries} times in {now - since:.0f} s, at last: "
-                f"{fault}; see to the endpoint and run it again: chaosops eval --resume goes on"
+                f"{fault}; see to the endpoint and run it again (chaosops eval: with --resume)"
             ) from None
         wait: float = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(tries - 1, 10))
         wait *= 0.5 + 0.5 * dice.unit()
