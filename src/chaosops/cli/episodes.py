@@ -7,11 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, Mechanisms, Names, Pack, Seed, Split, read_tiers
+from chaosops.cli.options import Count, Mechanisms, Names, Pack, Seed, Split
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.matrix import SEEDS_PER_TIER, scenarios
-from chaosops.packs import GENERATED_PACK
+from chaosops.packs import GENERATED_PACK, read_tiers
 
 
 @Parameter(name="*")
@@ -37,7 +37,7 @@ class EpisodeOptions:
         return scenarios(
             pack=self.pack if named else GENERATED_PACK,
             split=self.split,
-            tiers=read_tiers(self.tiers),
+            tiers=read_tiers(self.tiers, "--tiers"),
             seeds=self.seeds,
             seed_start=self.seed_start,
             mechanisms=self.mechanisms or "",

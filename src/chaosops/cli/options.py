@@ -25,7 +25,6 @@ from chaosops.packs import (
     load_pack,
     loadable_packs,
     make_scenario,
-    read_tier,
 )
 from chaosops.policies.registry import MODEL_FORMS, OWN_FORMS, installed_policies, registered
 from chaosops.workers import Engine
@@ -205,13 +204,6 @@ class EngineOptions:
 
 
 HERE = EngineOptions()
-
-
-def read_tiers(names: Sequence[str]) -> list[vocabulary.Tier]:
-    """Each tier once, as named by --tiers."""
-    if not names:
-        raise BadInput("--tiers needs at least one of easy, medium, hard")
-    return list(dict.fromkeys(map(read_tier, names)))
 
 
 def pairs(texts: Sequence[str], option: str) -> dict[str, str]:

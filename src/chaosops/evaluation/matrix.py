@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
-from chaosops.core.given import one_or_more, whole_number
+from chaosops.core.given import whole_number
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario, read_tier
+from chaosops.packs import DEFAULT_PACK, load_pack, make_scenario, read_tiers
 
 MATRICES = ("full", "published")
 SEEDS_PER_FAILURE = 5
@@ -47,7 +47,7 @@ def scenarios(
         seeds = SEEDS_PER_TIER if loaded.splits else SEEDS_PER_FAILURE
     seeds = whole_number("the number of seeds", seeds, least=1)
     seed_start = whole_number("the first seed", seed_start, least=0)
-    wanted = list(map(read_tier, one_or_more(tiers)))
+    wanted = read_tiers(tiers)
     if loaded.splits:
         if matrix != "full":
             raise BadInput(

@@ -22,7 +22,7 @@ from chaosops.evaluation.cases import Case, Flag, case_of
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.monitor import monitor_summary
 from chaosops.evaluation.replaying import replay_line, scripts_of
-from chaosops.packs import load_pack, read_tier
+from chaosops.packs import load_pack, read_tiers
 from chaosops.policies.llm.formats import load_format
 from chaosops.policies.llm.questions import MAX_TOKENS
 from chaosops.policies.llm.spec import is_model
@@ -111,12 +111,9 @@ def _dataset(
 
 
 def _read_tiers(given: str | Sequence[str] | None) -> list[Tier]:
-    """Each tier once, as ``chaosops eval`` takes them. Inspect reads ``-T tiers=`` as None."""
-    names = given.split(",") if isinstance(given, str) else list(given or ())
-    found = list(dict.fromkeys(read_tier(name.strip()) for name in names if name.strip()))
-    if not found:
-        raise BadInput("tiers needs at least one of easy, medium, hard")
-    return found
+    """Inspect reads ``-T tiers=`` as None."""
+    names = given.split(",") if isinstance(given, str) else given or ()
+    return read_tiers([name.strip() for name in names if name.strip()])
 
 
 def _sample(scenario: Scenario) -> Sample:

@@ -14,11 +14,11 @@ from chaosops.core.actions import VERBS, Action
 from chaosops.core.arguments import Argument
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, UnknownName
-from chaosops.core.given import one_or_more, whole_number
+from chaosops.core.given import whole_number
 from chaosops.core.printable import short
 from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
-from chaosops.packs import GENERATED_PACK, load_pack, make_scenario, read_tier, require_trainable
+from chaosops.packs import GENERATED_PACK, load_pack, make_scenario, read_tiers, require_trainable
 from chaosops.roles.parse import parse_object
 from chaosops.roles.prompt import Style, system_prompt, user_prompt
 from chaosops.rollout import Team, load_team
@@ -111,9 +111,9 @@ def rows(
     if not isinstance(seeds, Iterable):
         raise BadInput(f"seeds must be several, got {short(seeds)}; for example range(500)")
     numbers = [whole_number("seed", seed, least=0) for seed in seeds]
-    names = [read_tier(tier).value for tier in one_or_more(tiers)]
-    if not numbers or not names:
-        raise BadInput("a dataset needs at least one seed and one of easy, medium, hard")
+    names = [tier.value for tier in read_tiers(tiers)]
+    if not numbers:
+        raise BadInput("a dataset needs at least one seed")
     # A new list each: the trainer appends the observation to the prompt.
     return [
         {"prompt": [{"role": "user", "content": ""}], "seed": seed, "split": split, "tier": tier}

@@ -16,7 +16,7 @@ from pathlib import Path
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.discovery import installed, load_installed, modules_in
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
-from chaosops.core.given import whole_number
+from chaosops.core.given import one_or_more, whole_number
 from chaosops.core.printable import short
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
@@ -171,6 +171,17 @@ def read_tier(name: str) -> Tier:
         return Tier(name)
     except ValueError:
         raise UnknownName("tier", name, [tier.value for tier in Tier]) from None
+
+
+def read_tiers(given: Iterable[str] | str, name: str = "tiers") -> list[Tier]:
+    """Each tier once. ``name`` is what the argument is called.
+
+    >>> read_tiers(["hard", "hard"]), read_tiers("easy")
+    ([<Tier.HARD: 'hard'>], [<Tier.EASY: 'easy'>])
+    """
+    if not (found := list(dict.fromkeys(map(read_tier, one_or_more(given))))):
+        raise BadInput(f"{name} needs at least one of {', '.join(Tier)}")
+    return found
 
 
 def make_scenario(

@@ -23,7 +23,7 @@ from chaosops.evaluation.claims import role_status
 from chaosops.evaluation.evasions import by_evasion
 from chaosops.evaluation.results import Results
 from chaosops.evaluation.verify import stored_results
-from chaosops.packs import read_tier
+from chaosops.packs import read_tiers
 from chaosops.report.figures import require_matplotlib
 from chaosops.report.oversight_figures import (
     FIRST_TURN,
@@ -85,11 +85,10 @@ def reading(
 ) -> None:
     if not runs:
         raise BadInput("name at least one run: a folder of chaosops train")
-    if not tiers:
-        raise BadInput("--tiers needs at least one of easy, medium, hard")
+    chosen = read_tiers(tiers, "--tiers")
     _prepare(out)
     files = [run / METRICS if run.is_dir() else run for run in runs]
-    print(f"written: {reading_curve(files, out, list(map(read_tier, tiers)))}")
+    print(f"written: {reading_curve(files, out, chosen)}")
 
 
 def _prepare(out: Path) -> None:

@@ -26,7 +26,6 @@ from chaosops.cli.options import (
     Rewards,
     Seed,
     Split,
-    read_tiers,
 )
 from chaosops.cli.output import note, print, print_result, prints_to_stderr
 from chaosops.cli.progress import Progress, worker_words
@@ -48,7 +47,7 @@ from chaosops.evaluation.results import (
     Results,
     save,
 )
-from chaosops.packs import PACKS
+from chaosops.packs import PACKS, read_tiers
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
@@ -96,7 +95,7 @@ class MatrixOptions:
             self.matrix,
             pack=self.pack,
             split=self.split,
-            tiers=read_tiers(self.tiers),
+            tiers=read_tiers(self.tiers, "--tiers"),
             seeds=self.seeds,
             seed_start=self.seed_start,
             mechanisms=self.mechanisms or "",

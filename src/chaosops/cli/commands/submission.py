@@ -20,7 +20,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.evaluation import submission
 from chaosops.evaluation.secret import read_secret, version_of
 from chaosops.evaluation.signature import SIGNATURE_NAME
-from chaosops.packs import read_tier
+from chaosops.packs import read_tiers
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team
 
@@ -55,7 +55,7 @@ def open(
     plan = submission.Submission(
         name=name,
         split=split or "test",
-        tiers=tuple(dict.fromkeys(map(read_tier, tiers))),
+        tiers=tuple(read_tiers(tiers, "--tiers")),
         seeds=seeds,
         first_seed=seed_start,
         series=series,

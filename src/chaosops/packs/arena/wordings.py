@@ -4,6 +4,7 @@ Every sentence has several wordings. ``train`` are those that companies for trai
 ``reserve`` are kept for validation during training, and ``evaluation`` for the split that tests
 unseen wordings. A longer group would change companies, so these three stay as they are. A new
 wording goes into ``extra``: companies of the split of this name use it beside those of ``train``.
+``[a|b]`` in a wording is one of its alternatives.
 """
 
 from __future__ import annotations
