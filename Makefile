@@ -14,7 +14,7 @@ QUICK := tests/core tests/world tests/packs tests/roles tests/rubrics tests/gold
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup demo test quick check hooks docs dist audit sbom bench verifiers clean
+.PHONY: setup demo page test quick check hooks docs dist results audit sbom bench live verifiers clean
 
 setup: $(READY)
 
@@ -37,6 +37,17 @@ $(TESTABLE): $(READY)
 demo: $(READY)
 	@$(BIN)/chaosops demo --out results/demo
 
+# The web page, for this machine alone. It prints its address; another port: make page PORT=8123
+PORT ?= 8000
+PAGE := $(VENV)/.page
+$(PAGE): $(READY)
+	$(INSTALL) --editable '.[web]'
+	@touch $@
+
+page: $(PAGE)
+	@$(BIN)/uvicorn --factory chaosops.web.app:build_app --host 127.0.0.1 --port $(PORT) --no-access-log \
+		|| [ $$? -gt 128 ] || { echo "if port $(PORT) is taken, choose another: make page PORT=8123"; exit 2; }
+
 # Style, types, layers.
 check: $(TESTABLE)
 	$(BIN)/ruff check .
@@ -54,6 +65,11 @@ sbom: $(TESTABLE)
 # In about a minute: the checks, and the tests of the world, the roles and the rewards.
 quick: check
 	$(PYTEST) -q $(QUICK)
+
+# Faults one by one in companies of real processes, and twenty kills: a quarter of an hour.
+live: $(TESTABLE)
+	$(BIN)/pytest -q -m company tests/live
+	$(BIN)/python -m chaosops.live.lifecycle
 
 # verifiers needs packages that do not fit those of the server, so it has an environment of its own.
 VERIFIERS := integrations/verifiers/.venv
@@ -83,6 +99,12 @@ docs: $(TESTABLE)
 dist: $(TESTABLE)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
+
+# Tables, card and curves of the trained model, from the files that ship.
+results: $(TESTABLE)
+	$(BIN)/python scripts/result_tables.py
+	$(BIN)/python scripts/shipped_card.py
+	$(BIN)/python experiments/draw_stages.py
 
 bench: $(READY)
 	$(BIN)/chaosops bench

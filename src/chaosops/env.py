@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import Action, Unreadable, to_wire
 from chaosops.core.decision import Decision
-from chaosops.core.episode import Turn
+from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role, role_on_turn
 from chaosops.packs import AnyScenario, load_pack, read_scenario
 from chaosops.roles.parse import parse, parse_object
@@ -39,21 +39,39 @@ class Env:
     110.0
     """
 
-    __slots__ = ("_rubric", "scenario", "world")
+    __slots__ = ("_pack", "_rubric", "scenario", "world")
 
-    def __init__(self, scenario: AnyScenario, rubric: CompositeRubric | None = None) -> None:
+    def __init__(
+        self,
+        scenario: AnyScenario,
+        rubric: CompositeRubric | None = None,
+        observed: Sequence[Any] = (),
+    ) -> None:
+        """``observed`` is that of an episode in real time, which is shown again."""
         self.scenario = read_scenario(scenario)
         self._rubric = rubric if rubric is not None else standard()
-        self.world: World = engine.start(load_pack(self.scenario.pack), self.scenario)
+        pack = load_pack(self.scenario.pack)
+        self._pack = pack.played_from(observed) if observed else pack
+        self.world: World = engine.start(self._pack, self.scenario)
+
+    @classmethod
+    def again(cls, episode: Episode, rubric: CompositeRubric | None = None) -> Env:
+        """The start of an episode that was played, whose decisions can be played again."""
+        return cls(episode.scenario, rubric, episode.observed)
 
     def fork(self) -> Env:
         twin = object.__new__(Env)
         twin.scenario, twin._rubric, twin.world = self.scenario, self._rubric, self.world
+        twin._pack = self._pack
         return twin
 
     def reset(self) -> RoleView:
-        self.world = engine.start(load_pack(self.scenario.pack), self.scenario)
+        self.world = engine.start(self._pack, self.scenario)
         return self.view
+
+    @property
+    def observed(self) -> list[Any]:
+        return self._pack.observed(self.world.truth.incident)
 
     @property
     def role(self) -> Role:

@@ -16,7 +16,7 @@ from chaosops.core.printable import short
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.packs import AnyScenario, load_pack
+from chaosops.packs import AnyScenario, load_pack, played_like
 from chaosops.policies.llm.trained_on import require_trained_on, trained_on
 from chaosops.policies.protocol import AnyPolicy, DecisionRequest, Policy, request_key
 from chaosops.policies.registry import load_policy
@@ -56,7 +56,8 @@ class Team:
     def require_trained_on(self, pack: str) -> None:
         """Refuse a pack that a model of the team was not trained on."""
         for name, packs in self._trained_on.items():
-            require_trained_on(name, packs, pack, load_pack(pack).version)
+            like = played_like(pack)
+            require_trained_on(name, packs, like.name, like.version)
 
     def require_no_search(self) -> None:
         """Refuse a policy that optimises the standard reward, where others are paid."""
@@ -139,7 +140,7 @@ class Rollout:
         team.require_trained_on(env.scenario.pack)
         self.env = env
         self.team = team
-        self.episode = Episode(env.scenario, env.cause, env.rogue, team.name)
+        self.episode = Episode(env.scenario, env.cause, env.rogue, team.name, observed=env.observed)
         self.key = policy_key(env.scenario)
 
 
@@ -200,10 +201,13 @@ def play_many(
     queue: list[Rollout] = []  # in order; a finished one waits for those before it
     live: list[Rollout] = []
     while True:
-        for scenario in islice(source, side_by_side - len(live)):
+        for scenario in islice(source, max(0, side_by_side - len(live))):
             rollout = Rollout(Env(scenario, rubric), team)
             queue.append(rollout)
             live.append(rollout)
+            if load_pack(rollout.env.scenario.pack).real_time:
+                side_by_side = 1  # one company at a time
+                break
         if not live:
             return
         tell(len(advance(live)))

@@ -1,7 +1,7 @@
 """Five hundred drawn command lines: each ends with a documented code and never in a traceback.
 
-Stubs stand where a command would listen, train, download, measure for seconds or ask a real
-model: see ``quiet``. Everything before them is the real thing.
+Stubs stand where a command would listen, train, download, start a company, measure for seconds or
+ask a real model: see ``quiet``. Everything before them is the real thing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pytest
 
 from chaosops.cli import main
 from chaosops.cli.commands import check, demo
+from chaosops.core.errors import BadInput
 from tests.cli.invocations import BOUNDS, commands, draw, make_files
 
 NUMBER, CHUNK = 500, 25
@@ -52,6 +53,7 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "kept": True,
         },
         "chaosops.cli.commands.check.execute": wraps(check.execute)(lambda **_: 0),
+        "chaosops.live.company.start_company": _no_company,
         "chaosops.cli.commands.demo.execute": wraps(demo.execute)(lambda **_: 0),
     }
     for name, stub in stubs.items():
@@ -78,6 +80,10 @@ def quiet(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def _trained(recipe: Any, base: Path, folder: Path, **_: Any) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     return folder / "adapter"
+
+
+def _no_company(*_: Any, **__: Any) -> None:
+    raise BadInput("a company would start here")
 
 
 @pytest.fixture

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from chaosops.cli.commands import COMMANDS
-from chaosops.packs import PACKS, load_pack
+from chaosops.cli.commands import COMMANDS, demo
+from chaosops.cli.commands.demo import first_with_rogue
+from chaosops.env import Env
+from chaosops.packs import PACKS, load_pack, make_scenario
 from chaosops.policies.registry import registered
 from tests.conftest import Outcome
 
@@ -251,7 +253,26 @@ def test_the_demo_runs_without_extras_and_names_them(
     assert code == 0
     assert "heuristic plays in its place: the embedded model is not at" in out
     assert "no figures: drawing figures needs matplotlib" in err
+    assert "the first one with a rogue. Nothing else chose it." in out
     assert "| trained   | hard" in out
+
+
+def test_the_demo_plays_the_first_company_with_a_rogue() -> None:
+    found = first_with_rogue()
+    earlier = [make_scenario(pack="arena", seed=seed) for seed in range(found.seed)]
+    assert Env(found).rogue
+    assert [scenario for scenario in earlier if Env(scenario).rogue] == []
+
+
+def test_a_demo_without_a_record_says_so(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "EVALUATIONS", tmp_path / "nothing")
+    monkeypatch.setenv("CHAOSOPS_HOME", str(tmp_path / "no weights"))
+    code, out, _ = cli("demo", "--out", str(tmp_path / "demo"))
+    assert code == 0
+    assert "| trained" not in out
+    assert "trained is not in the table. To play it live, and more:" in out
 
 
 def test_a_reader_that_stops_reading_is_no_crash() -> None:
@@ -280,7 +301,7 @@ def test_help_lists_choices_and_defaults(cli: Cli, name: str) -> None:
     if "--pack " in told:
         assert f"[choices: {', '.join(PACKS)}]" in told
     if "--split " in told:
-        assert "train, test, ood_names, ood_mechanism, ood_rogue, ood_scale" in told
+        assert ", ".join(load_pack("arena").splits) in told
     if "--max-steps " in told:
         assert "[default: the tier's" in told
 

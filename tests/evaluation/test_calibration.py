@@ -26,7 +26,7 @@ from chaosops.evaluation.journal import Journal
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.monitor import monitor_summary
 from chaosops.evaluation.results import JOURNAL_NAME, save
-from chaosops.packs import make_scenario
+from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.calibration import read_calibration
 from chaosops.rollout import load_team, play_many
@@ -135,7 +135,6 @@ def episodes_of(chosen: list[Scenario]) -> list[Episode]:
         ({"split": "test"}, "split test is for evaluation.* --split reserve, or --split train"),
         ({"split": "ood_shape", "seed": 2_000_000}, "split ood_shape is for evaluation"),
         ({"split": "train", "seed": 5}, "seed 5 of split train may have been trained on"),
-        ({"pack": "arena1", "split": "test"}, "evaluation.*: play --split train --seed-start"),
     ],
 )
 def test_only_validation_episodes_are_fitted_to(chosen: dict[str, object], said: str) -> None:
@@ -250,3 +249,12 @@ def test_what_must_not_be_fitted_to_is_refused(
     assert done.code == 2
     assert said in done.err
     assert not (adapter / "calibration.json").exists()
+
+
+def test_a_pack_without_a_reserve_is_fitted_on_validation_seeds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(type(load_pack("arena")), "reserve_split", "")
+    played = episodes_of([make_scenario(pack="arena", tier="hard", seed=1)])
+    with pytest.raises(BadInput, match=r"evaluation.*: play --split train --seed-start"):
+        require_validation(played, VALIDATION)

@@ -41,7 +41,7 @@ def simulation() -> tuple[Callable[..., float], dict[str, Any]]:
         "AUROC of yes and no, 0.5 against 0.1",
         "mean, normal",
         "mean, exponential",
-        "reward, heuristic hard",
+        "reward, auditor hard",
     ],
 )
 def test_intervals_hold_the_truth(name: str, n: int) -> None:

@@ -13,7 +13,7 @@ from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.metrics import summarise
 from chaosops.evaluation.results import Results, save
-from chaosops.report.tables import markdown_report, markdown_table, warnings
+from chaosops.report.tables import explained, markdown_report, markdown_table, warnings
 
 ORACLE = {"easy": 134.0, "medium": 452 / 3, "hard": 170.0}
 
@@ -77,6 +77,22 @@ def test_two_names_for_one_behaviour_are_called_out() -> None:
     suspicious = Results(results.manifest, twins)
     assert suspicious.identical_policies() == [("oracle", "trained")]
     assert "oracle and trained acted identically" in markdown_report(suspicious)
+
+
+@pytest.mark.parametrize(("split", "is_expected"), [("reserve", True), ("test", False)])
+def test_scripts_that_can_read_nothing_are_expected_to_act_alike(
+    split: str, is_expected: bool
+) -> None:
+    matrix = scenarios(pack="arena", split=split, tiers=[Tier.HARD], seeds=1)
+    results = evaluate(["heuristic"], matrix)
+    status = results.manifest["policies"]["heuristic"]
+    manifest = {**results.manifest, "policies": {"heuristic": status, "auditor": status}}
+    twins = dict.fromkeys(manifest["policies"], results.episodes["heuristic"])
+    (stored,) = warnings(Results(manifest, twins))
+    assert stored.startswith("WARNING: heuristic and auditor acted identically")
+    told = explained(stored, manifest)
+    assert ("this is expected on reserve: scripts cannot read" in told) is is_expected
+    assert told.startswith("WARNING") is not is_expected
 
 
 def test_files_say_how_they_were_made(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ PAGE = """
 import json, sys
 from pathlib import Path
 from chaosops.web.evaluations import Folder, read_evaluation
-print(json.dumps(read_evaluation(Folder("key", "title", Path({folder!r})))))
+print(json.dumps(read_evaluation(Folder("key", "title", Path({folder!r}))).report))
 """
 SUMMARY_ROW = (
     "evaluation/metrics.py",

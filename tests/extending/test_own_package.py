@@ -108,7 +108,7 @@ print(seen.role, env.state.pack, *(pack["name"] for pack in catalogue()["packs"]
 print([state["words"] for state in PolicyCache().states() if state["name"] == "bakers"])
 """)  # fmt: skip
     assert found.splitlines() == [
-        "sre bakery classic arena arena1 bakery",
+        "sre bakery classic arena rehearsal bakery",
         "['of chaosops-bakery']",
     ]
 

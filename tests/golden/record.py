@@ -19,9 +19,8 @@ from chaosops.roles.prompt import Style, render
 from chaosops.roles.view import project
 
 FOLDER = Path(__file__).parent
-PACKS = ("classic", "arena1", "arena")
+PACKS = ("classic", "arena")
 CLASSIC_SEEDS = (0, 1, 42, 2**40 + 7)
-ARENA1_SEEDS = range(50)
 SCRIPTS = ("random", "heuristic", "auditor", "oracle")
 
 
@@ -34,7 +33,7 @@ def prompts_file(pack: str) -> Path:
 
 
 def golden_scenarios(pack: str) -> Iterator[tuple[Scenario, str]]:
-    return {"classic": _classic, "arena1": _arena1, "arena": _arena}[pack]()
+    return {"classic": _classic, "arena": _arena}[pack]()
 
 
 def _classic() -> Iterator[tuple[Scenario, str]]:
@@ -43,15 +42,6 @@ def _classic() -> Iterator[tuple[Scenario, str]]:
             for seed in CLASSIC_SEEDS:
                 for policy in ("random", "heuristic", "oracle"):
                     yield make_scenario(failure, tier=tier, seed=seed), policy
-
-
-def _arena1() -> Iterator[tuple[Scenario, str]]:
-    for tier in Tier:
-        for seed in ARENA1_SEEDS:
-            policy = ("random", "heuristic", "oracle")[seed % 3]
-            yield make_scenario(pack="arena1", split="train", tier=tier, seed=seed), policy
-    for split in _shipped_splits("arena1")[1:]:
-        yield make_scenario(pack="arena1", split=split, tier=Tier.HARD, seed=0), "random"
 
 
 def _arena() -> Iterator[tuple[Scenario, str]]:
@@ -92,7 +82,6 @@ def golden_prompts(pack: str) -> dict[str, str]:
     """All prompts of two rounds, word for word."""
     scenario = {
         "classic": make_scenario("rogue_deploy_bot", tier="hard", seed=42),
-        "arena1": make_scenario(pack="arena1", split="train", tier="hard", seed=7),
         "arena": make_scenario(pack="arena", split="train", tier="hard", seed=7),
     }[pack]
     prompts: dict[str, str] = {}

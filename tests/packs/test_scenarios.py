@@ -32,5 +32,5 @@ def test_errors_are_of_their_kind() -> None:
 
 @pytest.mark.parametrize("pack", [None, "arena"])
 def test_the_split_of_what_was_added_is_listed(pack: str | None) -> None:
-    with pytest.raises(UnknownName, match=r"train_wide, extra \(where something was added"):
+    with pytest.raises(UnknownName, match=r"train_wide, (fixed, )?extra \(where something"):
         make_scenario(pack=pack, split="extra")

@@ -54,8 +54,17 @@ FRAME_VARIABLE = "CHAOSOPS_WEB_FRAME_ANCESTORS"
 _STARTS = ("http.response.start", "websocket.http.response.start")
 
 
+def is_framed() -> bool:
+    """Whether another site may show the page in a frame."""
+    return _ancestors() not in ("'self'", "'none'")
+
+
+def _ancestors() -> str:
+    return os.environ.get(FRAME_VARIABLE, "'self'").strip() or "'self'"
+
+
 def security_headers() -> dict[str, str]:
-    ancestors = os.environ.get(FRAME_VARIABLE, "'self'")
+    ancestors = _ancestors()
     return {
         "content-security-policy": (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

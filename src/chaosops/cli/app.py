@@ -12,6 +12,7 @@ from cyclopts.exceptions import UnknownCommandError, UnusedCliTokensError
 from chaosops.cli.commands import COMMANDS, DESCRIPTION, PARENTS
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.core.printable import short
+from chaosops.core.retired import retired_name
 from chaosops.version import VERSION
 
 
@@ -88,7 +89,10 @@ def _in_our_words(error: CycloptsError) -> ChaosOpsError:
         case CoercionError(token=token) if (
             token and argument and (names := argument.get_choices(force=True))
         ):
-            return UnknownName(argument.name.lstrip("-").lower(), token.value, names)
+            kind = argument.name.lstrip("-").lower()
+            if kind == "pack" and (told := retired_name(token.value)):
+                return BadInput(f"pack {token.value} is {told}")
+            return UnknownName(kind, token.value, names)
         case MissingArgumentError() if argument and not argument.tokens and not error.keyword:
             return BadInput(f"required: {argument.name} {see}")
     text = str(error)

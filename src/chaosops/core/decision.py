@@ -39,8 +39,16 @@ class Exchange(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """An action, the suspicion against each fleet agent, and the exchange of a language model."""
+    """An action, the suspicion against each fleet agent, and the exchange of a language model.
+
+    ``chances``: the probability that a local model gave to each action, by its words, the
+    likeliest first. Those below ``LEAST_CHANCE`` are left out.
+    """
 
     action: Action
     suspicion: Mapping[str, float] | None = None
     exchange: Exchange | None = None
+    chances: Mapping[str, float] | None = None
+
+
+LEAST_CHANCE = 0.005

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chaosops.core.actions import is_failed_turn
 from chaosops.core.decision import Decision, Exchange
@@ -42,6 +42,9 @@ class Episode:
     rogue: str | None
     team: str
     turns: list[Turn] = field(default_factory=list)
+    observed: list[Any] = field(default_factory=list)
+    """Where a pack plays in real time: what it observed at the start and after each turn. The
+    episode can be shown again from it, and not be played again."""
 
     @property
     def reward(self) -> float:

@@ -7,9 +7,6 @@ from typing import Any
 
 from chaosops.core.vocabulary import Tier
 
-# A pack that was renamed is recorded under its first name, so that old results stay as they are.
-_RECORDED_AS = {"arena1": "arena"}
-
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
@@ -30,11 +27,6 @@ class Scenario:
     version: str = ""
     """Of the pack, from the second on."""
 
-    @property
-    def recorded_pack(self) -> str:
-        """The pack's name in results and recordings."""
-        return _RECORDED_AS.get(self.pack, self.pack)
-
     def to_wire(self) -> dict[str, Any]:
-        wire = {**asdict(self), "pack": self.recorded_pack, "tier": self.tier.value}
+        wire = {**asdict(self), "tier": self.tier.value}
         return {name: value for name, value in wire.items() if value != ""}

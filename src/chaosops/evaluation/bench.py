@@ -56,13 +56,14 @@ def bench(seconds: float = 1.0, pack: str = DEFAULT_PACK) -> dict[str, Any]:
 
 
 def bench_scenarios(pack: str) -> list[Scenario]:
-    """Every failure. For a pack with splits, companies of ten services."""
+    """Every failure. For a pack with splits, companies of ten services, where it has some."""
     loaded = load_pack(pack)
     if not loaded.splits:
         return scenarios("full", pack=pack, seeds=20)
     tiers = [Tier.MEDIUM, Tier.HARD]
-    drawn = scenarios(pack=pack, split=loaded.training_split, tiers=tiers, seeds=400)
-    return [s for s in drawn if len(Env(s).world.public.rules.services) == 10]
+    split = loaded.training_split or loaded.default_split
+    drawn = scenarios(pack=pack, split=split, tiers=tiers, seeds=400)
+    return [s for s in drawn if len(Env(s).world.public.rules.services) == 10] or drawn
 
 
 def _time_forks(matrix: list[Scenario], count: int = 20_000) -> float:

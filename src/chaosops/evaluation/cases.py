@@ -104,7 +104,7 @@ def split_wins(scores: Sequence[float], guilty: Flags) -> Counts:
 
 def case_of(episode: Episode) -> Case:
     """A flag on a name that is not an agent of the fleet is counted only in ``unknown_flags``."""
-    world = Env(episode.scenario).world
+    world = Env.again(episode).world
     fleet, twin = world.public.rules.agents, load_pack(episode.scenario.pack).twin_of(episode)
     flags = [
         (turn.events, flag)
@@ -173,7 +173,7 @@ def _judged(flags: Sequence[FlagRogue], incident: Incident) -> tuple[Flag, ...]:
 
 def suspicions_of(episode: Episode) -> Suspicions:
     """The suspicion of fleet agents on each turn of Oversight. Empty if none was reported."""
-    return _reported(episode, Env(episode.scenario).world.public.rules.agents)
+    return _reported(episode, Env.again(episode).world.public.rules.agents)
 
 
 def _reported(episode: Episode, fleet: Sequence[str]) -> Suspicions:

@@ -14,7 +14,7 @@ from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.findings import differences, plain, shown
 from chaosops.evaluation.stored import Line
-from chaosops.packs import load_pack, recorded_pack
+from chaosops.packs import load_pack, require_version
 from chaosops.policies.llm.spec import is_model, is_own
 from chaosops.policies.own import KIND
 from chaosops.policies.registry import load_policy, registered
@@ -103,7 +103,8 @@ def present_packs(scenarios: Iterable[Any]) -> dict[str, dict[str, str]]:
 def present_pack(name: str, version: str) -> dict[str, str] | None:
     """The installed pack that plays what was recorded under this name. None: there is none."""
     try:
-        pack = load_pack(recorded_pack(name, version))
+        require_version(name, version)
+        pack = load_pack(name)
     except ChaosOpsError:
         return None
     return {"version": pack.version, "hash": pack.content_hash()}

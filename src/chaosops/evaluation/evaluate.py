@@ -127,15 +127,9 @@ def _job(
 
 
 def _packs(scenarios: Sequence[Scenario]) -> dict[str, dict[str, str]]:
-    """Version and hash of each pack. Versions of one pack are different worlds."""
-    found: dict[str, dict[str, str]] = {}
-    for recorded, name in sorted({(of.recorded_pack, of.pack) for of in scenarios}):
-        pack = load_pack(name)
-        if recorded in found:
-            versions = f"{found[recorded]['version']} and {pack.version}"
-            raise BadInput(f"{recorded} {versions} cannot be mixed; evaluate each of them alone")
-        found[recorded] = {"version": pack.version, "hash": pack.content_hash()}
-    return found
+    """Version and hash of each pack."""
+    packs = map(load_pack, sorted({scenario.pack for scenario in scenarios}))
+    return {pack.name: {"version": pack.version, "hash": pack.content_hash()} for pack in packs}
 
 
 def _manifest(

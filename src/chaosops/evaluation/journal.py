@@ -16,16 +16,17 @@ from typing import Any
 
 from chaosops.core.chain import read_json
 from chaosops.core.episode import Episode
-from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.errors import BadInput
 from chaosops.core.files import unwritable, write_bytes
+from chaosops.core.retired import retired
 from chaosops.evaluation.findings import differences
 from chaosops.evaluation.results import JOURNAL_FORMAT, Results, chained, episode_line, first_link
-from chaosops.packs import recorded_pack
 from chaosops.policies.llm.formats import formats_of
 from chaosops.rubrics import priced
 from chaosops.wire.episodes import from_record, record_of
 
 _CURE = "repeat the arguments it was made with, or pass --force instead of --resume to start over"
+_ANOTHER = "choose another --out, or pass --force instead of --resume to start over"
 _SHOWN = 4
 
 Episodes = dict[str, dict[int, Episode]]  # by policy and by the scenario's number
@@ -154,15 +155,17 @@ class Journal:
             raise BadInput(f"{self.path} is of another job: {found}; {_CURE}")
 
     def _require_versions(self, recorded: Any, present: Mapping[str, Any]) -> None:
-        """Say which pack plays what the folder holds, if that is another version of this one."""
+        """Refuse a folder with results of another version of a pack."""
         for name, pack in present.items():
             held = recorded.get(name) if isinstance(recorded, dict) else None
             version = held.get("version") if isinstance(held, dict) else None
             if not isinstance(version, str) or version == pack["version"]:
                 continue
+            if told := retired(name, version):
+                raise BadInput(f"{self.path.parent} holds results of {told}, or {_ANOTHER}")
             raise BadInput(
                 f"{self.path.parent} holds results of pack {name} version {version}, and these "
-                f"arguments play version {pack['version']}; {_cure_of_version(name, version)}"
+                f"arguments play version {pack['version']}; {_ANOTHER}"
             )
 
     def _read_episodes(
@@ -256,12 +259,3 @@ def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     found = list(differences(then, now))
     named = "; ".join(one.change() for one in found[:_SHOWN])
     return named + (f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
-
-
-def _cure_of_version(pack: str, version: str) -> str:
-    try:
-        # The first version of a pack stands in no scenario.
-        player = recorded_pack(pack, "" if version == "1" else version)
-    except ChaosOpsError:  # no pack plays it any more
-        return "choose another --out, or pass --force instead of --resume to start over"
-    return f"go on with --pack {player}, or choose another --out"

@@ -80,8 +80,8 @@ def samples(split: str, tier: Tier, count: int, start: int = 0) -> Iterator[Samp
         swapped = public._replace(rules=swapped_rules(scenario))
         incident = PACK.incident(scenario)
         yield Sample(
-            _text(env.view),
-            _text(project(swapped, Role.OVERSIGHT)),
+            prompt_text(env.view),
+            prompt_text(project(swapped, Role.OVERSIGHT)),
             count_everything(env.view),
             charter_numbers(incident),
             without_runbook(incident),
@@ -90,7 +90,7 @@ def samples(split: str, tier: Tier, count: int, start: int = 0) -> Iterator[Samp
         )
 
 
-def _text(view: RoleView) -> str:
+def prompt_text(view: RoleView) -> str:
     return "\n".join(message["content"] for message in render(view))
 
 

@@ -120,7 +120,7 @@ def _legal(played: Sequence[Episode], model: LocalModelPolicy) -> str:
     reply_format = load_format(model.status()["format"])
     legal = 0
     for episode in played:
-        env = Env(episode.scenario)
+        env = Env.again(episode)
         for turn in episode.turns:
             assert turn.decision.exchange is not None
             read = reply_format.read(env.view, turn.decision.exchange.reply)

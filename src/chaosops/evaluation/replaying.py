@@ -149,7 +149,7 @@ def _check(
 
 def _check_reply(view: RoleView, decision: Decision, formats: Sequence[Format]) -> Iterator[str]:
     """Are action and suspicion what the reply says, in the format that the prompt asks for?"""
-    action, _, exchange = decision
+    action, exchange = decision.action, decision.exchange
     if exchange is None:
         return
     if is_failed_turn(action):
@@ -166,7 +166,7 @@ def _check_reply(view: RoleView, decision: Decision, formats: Sequence[Format]) 
 
 def _check_suspicion(view: RoleView, decision: Decision, asked: Sequence[Format]) -> Iterator[str]:
     """Where the prompt asks for a suspicion, it is what the reply tells, or what its flag does."""
-    action, suspicion, exchange = decision
+    action, suspicion, exchange, _ = decision
     for of in asked:
         if exchange is None or not of.asks_suspicion(view):
             continue

@@ -17,7 +17,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import unwritable
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import make_scenario, recorded_pack, splits
+from chaosops.packs import make_scenario, require_version, splits
 
 LEAST_BYTES = 32
 _MOST_BYTES = 4096
@@ -112,5 +112,6 @@ def hidden_scenario(
     """``version``: of the pack for which the submission was opened."""
     present = version_of(split)
     drawn = hidden_seed(secret, series, split, tier, seed)
-    pack = recorded_pack(splits()[split], present if version is None else version)
+    pack = splits()[split]
+    require_version(pack, present if version is None else version)
     return make_scenario(pack=pack, split=split, tier=tier, seed=drawn)

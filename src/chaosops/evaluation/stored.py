@@ -10,6 +10,7 @@ from typing import Any
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_text
+from chaosops.core.retired import require_played
 from chaosops.evaluation.findings import Episode, Finding, differences
 from chaosops.evaluation.journal import decoded, whole_lines
 from chaosops.evaluation.results import (
@@ -47,6 +48,7 @@ def read_results(folder: Path) -> Stored:
     lines: Any = content.get("episodes")
     if not _is_job(manifest) or not _are_objects(lines):
         raise BadInput(f"{path} is not a results file of chaosops eval")
+    require_played(str(path), packs_of(manifest))
     if not isinstance(manifest.get("chain"), dict) or "start" not in manifest["chain"]:
         raise BadInput(
             f"{path} has no chain: it was made by an earlier version, which kept neither "
@@ -60,7 +62,14 @@ def read_journal(path: Path) -> Stored:
     header, *lines = [decoded(line) or {} for line in whole_lines(path)] or [{}]
     if header.get("format") != JOURNAL_FORMAT or not _is_job(header.get("job")):
         raise BadInput(f"{path} is not a journal of this version of chaosops eval")
+    require_played(str(path), packs_of(header["job"]))
     return header, lines
+
+
+def packs_of(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and version of each pack that a manifest or a journal names."""
+    packs = manifest.get("packs", {})
+    return [(name, str(of.get("version", ""))) for name, of in packs.items()]
 
 
 def _is_job(job: Any) -> bool:

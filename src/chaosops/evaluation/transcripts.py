@@ -24,6 +24,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_bytes, read_object
 from chaosops.core.printable import short
+from chaosops.core.retired import require_played
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.evaluation.cases import return_step
@@ -140,7 +141,7 @@ def recording_team(text: str) -> Team:
 
 def evidence_and_label(name: str, episode: Episode) -> tuple[Wire, Wire]:
     """Both lines of one episode. ``name`` is its id, and must tell nothing about it."""
-    env = Env(episode.scenario)
+    env = Env.again(episode)
     views = []
     for turn in episode.turns:
         if turn.role is Role.OVERSIGHT:
@@ -202,6 +203,7 @@ def read_transcripts(
     evidence, labels = (_read_lines(folder / name, manifest) for name in (EVIDENCE, LABELS))
     if [line.get("id") for line in evidence] != [line.get("id") for line in labels]:
         raise BadInput(f"{EVIDENCE} and {LABELS} in {folder} are not about the same episodes")
+    require_played(str(folder), _packs_of(labels))
     found = []
     for number, pair in enumerate(zip(evidence, labels, strict=True), 1):
         try:
@@ -226,6 +228,12 @@ def _read_lines(path: Path, manifest: Mapping[str, Any]) -> list[Wire]:
     if not all(isinstance(line, dict) for line in lines):
         raise BadInput(f"{path} is not JSON lines: each line must be an object")
     return lines
+
+
+def _packs_of(labels: Sequence[Wire]) -> Iterator[tuple[str, str]]:
+    for label in labels:
+        if isinstance(scenario := label.get("scenario"), dict):
+            yield str(scenario.get("pack")), str(scenario.get("version", ""))
 
 
 def _recorded(evidence: Wire, label: Wire) -> RecordedEpisode:

@@ -18,6 +18,7 @@ from chaosops.core.discovery import installed, load_installed, modules_in
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.core.given import one_or_more, whole_number
 from chaosops.core.printable import short
+from chaosops.core.retired import require_played, retired_name
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.world.incident import Pack
@@ -48,6 +49,8 @@ def load_pack(name: str) -> Pack:
         pack: Pack = import_module(f"{__name__}.{name}").PACK
         return pack
     if name not in PACKS:
+        if told := retired_name(name):
+            raise BadInput(f"pack {name} is {told}")
         raise UnknownName("pack", name, PACKS)
     found = load_installed("pack", name, installed(GROUP)[name])
     if not isinstance(found, Pack) or found.name != name:
@@ -58,10 +61,33 @@ def load_pack(name: str) -> Pack:
     return found
 
 
-def loadable_packs() -> list[Pack]:
+def loadable_packs(*, real_time: bool = False) -> list[Pack]:
     """All packs but those of other packages that cannot be loaded: one of them must not stop work
-    with another. ``chaosops list`` and naming the pack say what is wrong."""
-    return [pack for name in PACKS if (pack := _loaded(name)) is not None]
+    with another. ``chaosops list`` and naming the pack say what is wrong. Packs in real time are
+    left out unless they are asked for."""
+    found = (pack for name in PACKS if (pack := _loaded(name)) is not None)
+    return [pack for pack in found if real_time or not pack.real_time]
+
+
+def simulated_packs() -> list[str]:
+    """The packs that ship and play in simulated time: every surface plays them."""
+    return [name for name in SHIPPED if not load_pack(name).real_time]
+
+
+def require_simulated(pack: str, where: str) -> None:
+    """Refuse a pack in real time where many are played side by side, or where it could not be
+    left."""
+    if load_pack(pack).real_time:
+        raise BadInput(
+            f"pack {pack} plays in real time, one episode after the other, and not {where}; "
+            f"choose {' or '.join(simulated_packs())}"
+        )
+
+
+def played_like(name: str) -> Pack:
+    """The pack whose players play a pack: itself, or the one with its prompts and menus."""
+    pack = load_pack(name)
+    return load_pack(pack.plays_like) if pack.plays_like else pack
 
 
 @cache
@@ -74,34 +100,16 @@ def _loaded(name: str) -> Pack | None:
         return None
 
 
-# What was recorded before a pack changed is played by the pack as it was.
-_EARLIER = {("arena", ""): "arena1"}
-
-
-def recorded_pack(name: str, version: str) -> str:
-    """The pack that plays a recorded scenario.
-
-    >>> recorded_pack("arena", ""), recorded_pack("arena", "2"), recorded_pack("classic", "")
-    ('arena1', 'arena', 'classic')
-    """
-    name = _EARLIER.get((name, version), name)
-    if version and load_pack(name).version != version:
-        raise BadInput(f"pack {name} is of version {load_pack(name).version}, not {version}")
-    return name
+def require_version(pack: str, version: str) -> None:
+    """Refuse a recorded scenario that this version of its pack does not play."""
+    require_played("it", [(pack, version)])
+    if version and load_pack(pack).version != version:
+        raise BadInput(f"pack {pack} is of version {load_pack(pack).version}, not {version}")
 
 
 def generated_packs(names: Iterable[str]) -> list[str]:
     """Those of some packs that generate their incidents."""
     return [name for name in names if name in PACKS and load_pack(name).splits]
-
-
-def later_version(pack: str) -> str:
-    """The pack that took over its name, or nothing.
-
-    >>> later_version("arena1"), later_version("arena")
-    ('arena', '')
-    """
-    return next((name for (name, _), earlier in _EARLIER.items() if earlier == pack), "")
 
 
 def splits() -> dict[str, str]:
@@ -129,7 +137,7 @@ def _pack_of(split: str) -> str:
 
 
 def training_splits() -> list[str]:
-    packs = [pack for pack in loadable_packs() if pack.splits]
+    packs = [pack for pack in loadable_packs() if pack.training_split]
     found = ((pack.training_split, *pack.more_training_splits) for pack in packs)
     return list(dict.fromkeys(chain.from_iterable(found)))
 
@@ -216,7 +224,7 @@ def make_scenario(
     if loaded.splits:
         if failure:
             raise BadInput(f"pack {pack} has splits instead of failures; name a split")
-        default = loaded.training_split if fresh else loaded.default_split
+        default = (fresh and loaded.training_split) or loaded.default_split
         failure, split = "", _checked("split", split, default, loaded.splits)
     else:
         if split:

@@ -27,6 +27,7 @@ from chaosops.core.scenario import Scenario
 from chaosops.core.telemetry import WORLD, Message, Public
 from chaosops.core.vocabulary import Role
 from chaosops.world.incident import Incident, Pack, State
+from chaosops.world.real_time import require_permitted
 
 _ROLES = frozenset(Role)
 _NOTHING = Noop()
@@ -62,6 +63,8 @@ def start(pack: Pack, scenario: Scenario) -> World:
         raise BadInput(f"seed must be 0 or more, got {scenario.seed}")
     if scenario.limit < 1:
         raise BadInput(f"the step limit must be 1 or more, got {scenario.limit}")
+    if pack.real_time:
+        require_permitted(pack.name)
     rules, incident, state = pack.open(scenario)
     public = Public(rules, 0, scenario.limit, (), incident.sense(state, 0))
     return World(public, Truth(scenario, incident, state))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import tomllib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
@@ -129,11 +132,23 @@ class Incident(Protocol):
         ...
 
 
+class SplitWords(NamedTuple):
+    """What people read in place of the id of a split."""
+
+    title: str
+    words: str
+
+
 class Pack(ABC):
     """A family of incidents. The rest of the project knows packs by this class alone."""
 
     name: ClassVar[str]
     version: ClassVar[str]
+    plays_like: ClassVar[str] = ""
+    """Another pack with the same prompts, menus and documents: who plays that one plays this."""
+    real_time: ClassVar[bool] = False
+    """Does an episode start processes and take real time? Then only commands that name the pack
+    play it (``world/real_time.py``), one episode after the other, and none is played twice."""
     limits: ClassVar[Mapping[Tier, int]]
     """The step limit of each tier."""
     default_failure: ClassVar[str] = ""
@@ -156,6 +171,8 @@ class Pack(ABC):
     """Are an overseer's flags and suspicion measured here?"""
     wordings: ClassVar[Mapping[str, str]] = {}
     """What people read in place of the id of a failure, which may name the rogue."""
+    guided: ClassVar[Mapping[str, str]] = {}
+    """The split, tier and seed of a case that teaches a beginner the rules; empty without one."""
     every_agent_acts: ClassVar[bool] = False
     """Does every fleet agent appear in the trace of every episode?"""
 
@@ -172,6 +189,23 @@ class Pack(ABC):
         a scenario holds."""
         raise BadInput(f"pack {self.name} takes no mechanisms of your own; name --pack arena")
 
+    def observed(self, incident: Incident) -> list[Any]:
+        """What a pack in real time observes, as values that JSON can hold: one for the start and
+        one for each step. The list grows while the episode is played."""
+        return []
+
+    def played_from(self, observed: Sequence[Any]) -> Pack:
+        """This pack, which takes what it observes from an episode of before. A pack in simulated
+        time observes nothing, and is itself."""
+        return self
+
+    def close(self) -> None:  # noqa: B027
+        """End what an episode in real time has started, if somebody left it before its end."""
+
+    def measured(self, episode: Episode) -> list[str]:
+        """What was measured in an episode that has no exact counterfactual, in sentences."""
+        return []
+
     def explain(self, scenario: Scenario) -> list[str]:
         """The truth in sentences, for people who look at an episode afterwards."""
         return []
@@ -179,6 +213,15 @@ class Pack(ABC):
     def reading(self, scenario: Scenario) -> Reading:
         """What is to be read in the trace, for training. Empty without documents."""
         return Reading()
+
+    def split_words(self) -> Mapping[str, SplitWords]:
+        """A title and a sentence for its splits: the file ``splits.toml`` beside its module."""
+        package = sys.modules[type(self).__module__].__package__
+        found = files(package) / "splits.toml" if package else None
+        if found is None or not found.is_file():
+            return {}
+        told = tomllib.loads(found.read_text(encoding="utf-8"))
+        return {split: SplitWords(**of) for split, of in told.items()}
 
     def twin_of(self, episode: Episode) -> Twin | None:
         """The exact counterfactual, or None if the pack counts no requests."""

@@ -19,6 +19,9 @@ COMMANDS = {
         "watch": "watch an episode live",
         "play": "take one role yourself, at the keyboard",
         "replay": "play a recorded episode again, without policies",
+        "live up": "start a company of real processes on this machine",
+        "live status": "show the companies that are running",
+        "live down": "end a company",
         "list": "list packs, scenarios, splits, tiers, policies and recipes",
     },
     "Measure": {
@@ -34,6 +37,7 @@ COMMANDS = {
         "draw roc": "draw the ROC of each split, with rare false alarms in view",
         "draw evasions": "draw rogues caught and innocents flagged by evasion",
         "draw reading": "draw validation on known and on reserved words over training",
+        "live compare": "play the same incidents live and simulated, and compare the figures",
         "arena show": "draw a generated company and its incident",
         "arena leaks": "test how well words and counts alone reveal a rogue (takes minutes)",
         "arena investigate": "test whether unlimited evidence reveals the rogue (it must)",
@@ -60,6 +64,7 @@ COMMANDS = {
 PARENTS = {
     "arena": "examine the arena pack",
     "draw": "draw several evaluations or runs in one picture",
+    "live": "a company of real processes (docs/live.md)",
     "jobs": "train on Hugging Face Jobs",
     "submission": "let somebody play a private split",
 }

@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,18 @@ from chaosops.cli.options import CommandLine, Folder, Seconds
 from chaosops.cli.output import note, print
 from chaosops.core.errors import BadInput, ChaosOpsError, MissingExtra
 from chaosops.core.files import open_folder, write_text
+from chaosops.core.scenario import Scenario
+from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.results import JOURNAL_NAME, save
-from chaosops.packs import DEFAULT_PACK, SHIPPED, generated_packs, make_scenario
-from chaosops.policies.llm.trained_on import read_trained_on
+from chaosops.packs import DEFAULT_PACK, DEFAULT_TIER, GENERATED_PACK, make_scenario
 from chaosops.policies.registry import default_policies, load_policy
 from chaosops.report import figures
 from chaosops.report.episode_html import episode_html
-from chaosops.trained import EVALUATIONS, trained_adapter
+from chaosops.report.tables import markdown_table
+from chaosops.trained import EVALUATIONS
 
-_RECORD = EVALUATIONS / "classic_published" / "summary.json"
+_CLASSIC, *_ARENA = "classic_published", f"{GENERATED_PACK}_test", f"{GENERATED_PACK}_reserve"
 
 
 def execute(
@@ -44,9 +47,12 @@ def execute(
     if (folder / JOURNAL_NAME).exists():
         raise BadInput(f"{folder} holds an evaluation of chaosops eval; choose another --out")
     player, status = _player()
-    print(f"One incident, two teams, the same seed: random against {player}.\n")
+    scenario = first_with_rogue()
+    print(f"One company, two teams, the same seed: random against {player}.")
+    named = f"Seed {scenario.seed} of split {scenario.split}, tier {scenario.tier}"
+    print(f"{named}: the first one with a rogue. Nothing else chose it.\n")
     start = time.perf_counter()
-    _, episode = show(make_scenario(), ["random", player], frame_delay)
+    _, episode = show(scenario, ["random", player], frame_delay)
     if player == "trained":
         print(
             f"\ntrained is {status['model']} with {status['adapter']} on {status['backend']}: "
@@ -56,15 +62,45 @@ def execute(
     document = folder / f"{player}_episode.html"
     write_text(document, episode_html(episode, {"command": command_line, "policy_status": status}))
     print(f"its episode, turn by turn: {document}")
+    _tell_arena_record()
     matrix = scenarios("published")
     print(f"\nThe published matrix: {len(matrix)} episodes per policy.\n")
     results = evaluate_with_progress(default_policies(DEFAULT_PACK), matrix, command_line)
     # The trained model would take minutes, so its rows come from the evaluation that ships.
-    rows = json.loads(_RECORD.read_text(encoding="utf-8"))
-    recorded = [row for row in rows if row["policy"] == "trained"]
+    recorded = [{**row, "policy": "trained"} for row in _record(_CLASSIC) if _is_ours(row)]
     written = [save(results, folder)]
     report(results, folder, draw=_can_draw(), written=written, recorded=recorded)
-    _tell_next()
+    _tell_next(bool(recorded))
+
+
+def first_with_rogue() -> Scenario:
+    """A company for a demonstration of oversight, by a rule that no team has a part in."""
+    for seed in count():
+        scenario = make_scenario(pack=GENERATED_PACK, seed=seed)
+        if Env(scenario).rogue is not None:
+            return scenario
+    raise AssertionError("seeds do not end")
+
+
+def _record(name: str) -> list[dict[str, Any]]:
+    """The rows of an evaluation that ships. Empty if there is none."""
+    path = EVALUATIONS / name / "summary.json"
+    rows: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
+    return rows
+
+
+def _is_ours(row: Mapping[str, Any]) -> bool:
+    return str(row["policy"]).partition("+")[0] == "trained"
+
+
+def _tell_arena_record() -> None:
+    """One company proves little."""
+    for name in _ARENA:
+        rows = [row for row in _record(name) if row["tier"] == DEFAULT_TIER]
+        if any(map(_is_ours, rows)):
+            print(f"\nMore companies, from the record that ships ({name}):\n")
+            print(markdown_table(rows))
+            return
 
 
 def _player() -> tuple[str, Mapping[str, Any]]:
@@ -85,11 +121,11 @@ def _can_draw() -> bool:
     return True
 
 
-def _tell_next() -> None:
+def _tell_next(has_record: bool) -> None:
     me = sys.argv[0] if Path(sys.argv[0]).name == "chaosops" else "chaosops"
     me = "chaosops" if shutil.which("chaosops") == me else os.path.relpath(me)
-    pack = generated_packs(read_trained_on(trained_adapter()) or SHIPPED)[0]
-    print("\ntrained is in the table from the record that ships. To play it live, and more:")
+    found = "in the table from the record that ships" if has_record else "not in the table"
+    print(f"\ntrained is {found}. To play it live, and more:")
     print(f"  {me} eval --matrix published --policies heuristic,oracle,trained")
-    print(f"  {me} watch --pack {pack} --seed 3 --policy heuristic --versus trained")
+    print(f"  {me} watch --pack {GENERATED_PACK} --seed 3 --policy heuristic --versus trained")
     print(f"  {me} play --role oversight")

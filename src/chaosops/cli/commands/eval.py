@@ -29,6 +29,7 @@ from chaosops.cli.options import (
 )
 from chaosops.cli.output import note, print, print_result, prints_to_stderr
 from chaosops.cli.progress import Progress, worker_words
+from chaosops.cli.real_time import permit_matrix
 from chaosops.cli.repeatable import repeatable
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
@@ -47,7 +48,7 @@ from chaosops.evaluation.results import (
     Results,
     save,
 )
-from chaosops.packs import PACKS, read_tiers
+from chaosops.packs import loadable_packs, played_like, read_tiers
 from chaosops.policies.registry import default_policies
 from chaosops.report import figures, tables
 from chaosops.report.written import derived_files, judged
@@ -57,7 +58,10 @@ from chaosops.workers import Pool, open_workers
 
 RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SAVED = "episodes"  # recordings, in OUT
-_DEFAULTS = "; ".join(f"{pack}: {','.join(default_policies(pack))}" for pack in PACKS)
+_DEFAULTS = "; ".join(
+    f"{pack.name}: {','.join(default_policies(pack.plays_like or pack.name))}"
+    for pack in loadable_packs(real_time=True)
+)
 FIGURES = ("comparison_curve.png", "rogue_vs_mttr.png", "roc.png", "calibration.png")
 
 
@@ -101,9 +105,12 @@ class MatrixOptions:
             mechanisms=self.mechanisms or "",
         )
 
+    def names_all(self) -> bool:
+        return self.seeds is not None and bool(self.policies or self.team)
+
     def players(self, pack: str) -> list[str]:
         if self.policies is None and not self.team:
-            return default_policies(pack)
+            return default_policies(played_like(pack).name)
         return [*(self.policies or ()), *self.team]
 
 
@@ -136,8 +143,8 @@ def execute(
     """
     matrix, own_rewards = options.scenarios(), parse_rewards(rewards)
     _require_usable(resume=resume, force=force, draw=not no_figures)
-    folder = open_folder(out)
-    players = options.players(matrix[0].pack)
+    permit_matrix(matrix[0].pack, is_little=options.names_all(), where=where)
+    folder, players = open_folder(out), options.players(matrix[0].pack)
     with (
         locked(folder),
         open_workers(where.engine(), say=note) as pool,
@@ -226,7 +233,7 @@ def write_episode(path: Path, results: Results, policy: str, episode: Episode) -
     manifest = {
         **{name: results.manifest[name] for name in ("command", "version", "commit")},
         **({"rewards": of} if (of := results.manifest.get("rewards")) else {}),
-        "pack_hash": results.manifest["packs"][episode.scenario.recorded_pack]["hash"],
+        "pack_hash": results.manifest["packs"][episode.scenario.pack]["hash"],
         "policy_status": results.manifest["policies"][policy],
     }
     write_recording(path, episode, manifest)
@@ -276,7 +283,7 @@ def report(
             curves = monitors.calibration_curves()
             paths.append(figures.calibration_figure(curves, calibration))
     for warning in tables.warnings(results):
-        note(warning)
+        note(tables.explained(warning, results.manifest))
     shown = [tables.markdown_table([*summary, *recorded]), tables.model_table(results)]
     if monitors is not None:
         shown.append(tables.oversight_report(monitors))

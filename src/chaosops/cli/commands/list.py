@@ -19,7 +19,7 @@ from chaosops.world.incident import Pack
 
 
 def execute(*, json: Json = False) -> None:
-    packs = {pack.name: _contents(pack) for pack in loadable_packs()}
+    packs = {pack.name: _contents(pack) for pack in loadable_packs(real_time=True)}
     policies = {name: policy.help for name, policy in registered().items()}
     policies |= {
         name: f"of {', '.join(map(brought_by, points))}: {points[0].value}"
@@ -91,6 +91,6 @@ def _contents(pack: Pack) -> dict[str, Any]:
         },
         "splits": list(pack.splits),
         "parts": {kind: list(members) for kind, members in pack.parts.items()},
-        "policies": default_policies(pack.name),
+        "policies": default_policies(pack.plays_like or pack.name),
         "tiers": {tier.value: pack.limits[tier] for tier in Tier},
     }

@@ -12,6 +12,7 @@ from typing import Any
 from chaosops.cli.options import PLAYED, CommandLine, File, Otlp, Policy, Rewards, ScenarioOptions
 from chaosops.cli.output import print, print_result, prints_to_stderr
 from chaosops.cli.progress import Progress
+from chaosops.cli.real_time import permit_one
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
 from chaosops.core.scenario import Scenario
@@ -49,6 +50,7 @@ def execute(
         record: save the episode for chaosops replay
     """
     scenario, own_rewards = options.chosen(), parse_rewards(rewards)
+    permit_one(scenario)
     taken = [Path(part) for part in re.split(r"[=+,:]", policy)]  # it may be a model in a file
     if record:
         taken.append(open_file(record, "--record", taken))

@@ -17,7 +17,9 @@ from chaosops.cli.options import CommandLine, ResultsFolder, SecretFile, SomeSec
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import open_folder
 from chaosops.core.lock import locked
+from chaosops.core.loopback import is_loopback
 from chaosops.evaluation.secret import read_secret
+from chaosops.world.real_time import permit_real_time
 
 if TYPE_CHECKING:
     from chaosops.server.evaluation_mode import Submissions
@@ -38,6 +40,7 @@ def execute(
     limits: Annotated[Limits, Parameter(name="*", name_transform=_limit_name)] = LIMITS,
     access: Annotated[Access, Parameter(name="*")] = ACCESS,
     evaluation: bool = False,
+    live: bool = False,
     secret_file: SecretFile | None = None,
     results: ResultsFolder | None = None,
     command_line: CommandLine,
@@ -48,6 +51,7 @@ def execute(
         port: port to listen on; 0 takes a free one
         idle_timeout: time after which a silent session is closed
         no_web: do not serve the page for people
+        live: offer the pack live on the page, whose episodes start processes here (docs/live.md)
         evaluation: serve submissions on hidden seeds, and never send the truth
     """
     try:
@@ -60,6 +64,8 @@ def execute(
         raise BadInput("--secret-file and --results belong to --evaluation; add it")
     if evaluation and not (secret_file and results):
         raise BadInput("--evaluation needs --secret-file FILE and --results FOLDER")
+    if live:
+        _permit_live(host, evaluation=evaluation)
     with _submissions(secret_file, results, command_line) as submissions:
         settings = Settings(
             idle_timeout_s=idle_timeout,
@@ -69,6 +75,18 @@ def execute(
             submissions=submissions,
         )
         serve(settings, host, port)
+
+
+def _permit_live(host: str, *, evaluation: bool) -> None:
+    from chaosops.live.needs import require_live
+
+    if evaluation or not is_loopback(f"http://{host}"):
+        raise BadInput(
+            "--live starts processes for whoever opens the page; leave out --evaluation, and "
+            "--host too, so that only this machine can"
+        )
+    require_live()
+    permit_real_time()
 
 
 @contextmanager

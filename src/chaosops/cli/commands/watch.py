@@ -12,6 +12,7 @@ from rich.live import Live
 from chaosops.cli.options import PLAYED, Policy, Rewards, ScenarioOptions, Seconds
 from chaosops.cli.output import note, open_console, print
 from chaosops.cli.progress import Progress
+from chaosops.cli.real_time import permit_one
 from chaosops.core.episode import Episode
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
@@ -45,7 +46,9 @@ def execute(
         plain: print lines instead of a live screen
     """
     players, own_rewards = [policy, versus] if versus else [policy], parse_rewards(rewards)
-    show(options.chosen(), players, frame_delay, plain, own_rewards)
+    scenario = options.chosen()
+    permit_one(scenario, players)
+    show(scenario, players, frame_delay, plain, own_rewards)
 
 
 def show(

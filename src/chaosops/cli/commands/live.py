@@ -1,0 +1,137 @@
+"""``chaosops live``: the company of real processes."""
+
+from __future__ import annotations
+
+import json as json_module
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from chaosops.cli.options import Count, Folder, Json, Names, Seconds, Seed
+from chaosops.cli.output import note, print, print_result
+from chaosops.cli.progress import Progress
+from chaosops.core.errors import BadInput
+from chaosops.core.files import open_folder, write_text
+from chaosops.core.vocabulary import HEALTH_WORDS, Tier
+from chaosops.evaluation.live_comparison import SIMULATED, play_pairs, summary, table_rows
+from chaosops.evaluation.matrix import scenarios
+from chaosops.live.plan import CompanyPlan
+from chaosops.packs import read_tiers
+from chaosops.packs.live import PACK
+from chaosops.report.tables import aligned
+from chaosops.world.real_time import permit_real_time
+
+Name = Annotated[str, Parameter(metavar="NAME")]
+
+
+def up(*, name: Name = "company") -> None:
+    """
+    Args:
+        name: name of the company, for status and down
+    """
+    from chaosops.live.company import start_company
+
+    company = start_company(CompanyPlan(0, (), (), ()), name=name, operator=True, detached=True)
+    print(f"{name} is running: process {company.pid}, {company.folder}")
+    print("chaosops live status shows it, chaosops live down ends it")
+
+
+def status(*, json: Json = False) -> None:
+    from chaosops.live.folder import read_facts, running
+
+    found = [{"name": path.name, **read_facts(path), **_seen(path)} for path in running()]
+    lines = [line for company in found for line in _lines(company)]
+    print_result(found, lines or ["no live company is running"], as_json=json)
+
+
+def _seen(folder: Path) -> dict[str, Any]:
+    """A company that plays an incident shows itself to its team alone."""
+    from chaosops.live.operator_socket import FILE, Operator
+
+    if not (folder / FILE).exists():
+        return {}
+    operator = Operator(folder)
+    try:
+        told: dict[str, Any] = operator.ask("status")
+    finally:
+        operator.close()
+    return told
+
+
+def _lines(company: dict[str, Any]) -> list[str]:
+    age = time.time() - float(company.get("begin", time.time()))
+    head = f"{company['name']}: process {company.get('pid')}, up for {age:.0f} s"
+    if "readings" not in company:
+        return [f"{head}, plays an incident"]
+    lost, served = company["lost"], company["served"]
+    columns = ["service", "health", "replicas", "busy", "memory", "disk", "p90", "errors"]
+    rows = [_row(*reading) for reading in company["readings"]]
+    return [f"{head}, {lost} of {served} requests failed", aligned(columns, rows)]
+
+
+def _row(
+    service: str, health: int, replicas: int, cpu: int, memory: int, *rest: float
+) -> list[str]:
+    disk, p90, errors = rest
+    gauges = [f"{cpu}%", f"{memory} MB", f"{disk}%", f"{p90} ms", f"{errors}%"]
+    return [service, HEALTH_WORDS[health], str(replicas), *gauges]
+
+
+def down(name: Name = "", /) -> None:
+    """
+    Args:
+        name: name of the company; the only one if left out
+    """
+    from chaosops.live.company import stop_company
+    from chaosops.live.folder import find_running
+
+    folder = find_running(name)
+    stop_company(folder)
+    print(f"{folder.name} has ended")
+
+
+def compare(
+    *,
+    policies: Names = ("heuristic", "auditor"),
+    tiers: Names = (Tier.HARD.value,),
+    seeds: Count = 10,
+    seed_start: Seed = 0,
+    watch: Seconds = 60.0,
+    out: Folder = Path("results/live"),
+    json: Json = False,
+) -> None:
+    """
+    Args:
+        policies: policies or teams that play
+        tiers: tiers to play
+        seeds: seeds for each policy and tier; an episode takes about a minute
+        seed_start: the first seed
+        watch: seconds for which a company is watched after its incident was resolved
+        out: folder of the recordings; those that are there are not played again
+    """
+    if not policies:
+        raise BadInput("--policies needs at least one policy")
+    folder = open_folder(out)
+    permit_real_time()
+    PACK.pace = PACK.pace._replace(after=watch)
+    found: dict[str, dict[str, Any]] = {}
+    rows: list[list[str]] = []
+    with Progress() as progress:
+        for policy in policies:
+            place = open_folder(folder / policy.replace("/", "-"))
+            for tier in read_tiers(tiers, "--tiers"):
+                matrix = scenarios(pack=PACK.name, tiers=[tier], seeds=seeds, seed_start=seed_start)
+                pairs = []
+                progress.update(f"{policy} {tier}", 0, len(matrix))
+                for pair in play_pairs(policy, matrix, place, note):
+                    pairs.append(pair)
+                    progress.update(f"{policy} {tier}", len(pairs), len(matrix))
+                found.setdefault(policy, {})[tier.value] = told = summary(pairs)
+                rows += table_rows(policy, tier.value, told)
+                note(f"{policy} {tier}: {told['void']} of {len(pairs)} runs are void")
+    write_text(folder / "compare.json", json_module.dumps(found, indent=1) + "\n")
+    columns = ["policy", "tier", "figure", "live", SIMULATED, "episodes"]
+    lines = [aligned(columns, rows, words=3), f"\nwritten: {folder / 'compare.json'}"]
+    print_result(found, lines, as_json=json)

@@ -1,0 +1,131 @@
+"""Run folders: one for each company, in a folder of the user's own.
+
+A company holds the lock of its folder as long as it lives. A folder without its company was left
+by a machine that lost power or by a double kill; the next start removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from chaosops.core.errors import BadInput, UnknownName
+
+_LOCK = "lock"
+_MODE = 0o711  # where root starts it, PostgreSQL runs as another user and must reach its part
+
+
+def base_folder() -> Path:
+    base = Path(tempfile.gettempdir()) / f"chaosops-live-{os.getuid()}"
+    base.mkdir(mode=_MODE, exist_ok=True)
+    found = base.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise BadInput(f"{base} belongs to somebody else; set TMPDIR to a folder of your own")
+    base.chmod(_MODE)
+    return base
+
+
+def new_folder(name: str = "") -> Path:
+    """A fresh run folder. A name can be used by one company at a time."""
+    sweep()
+    path = base_folder() / (name or secrets.token_hex(3))
+    if name and not name.replace("-", "").replace("_", "").isalnum():
+        raise BadInput(f"a company's name has letters, digits, - and _ only: {name!r}")
+    try:
+        path.mkdir(mode=_MODE)
+    except FileExistsError:
+        raise BadInput(
+            f"a company named {name} is running; end it with: chaosops live down"
+        ) from None
+    path.chmod(_MODE)
+    return path
+
+
+def hold(folder: Path) -> int:
+    """Mark a folder as in use, until this process and its janitor end."""
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return descriptor
+
+
+def is_held(folder: Path) -> bool:
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def running() -> list[Path]:
+    """The folders of this user's companies that are running."""
+    return [path for path in sorted(base_folder().iterdir()) if is_held(path)]
+
+
+def find_running(name: str = "") -> Path:
+    """The company with this name, or the only one."""
+    found = {path.name: path for path in running()}
+    if name and name not in found:
+        raise UnknownName("company", name, found)
+    if not found:
+        raise BadInput("no live company is running; start one with: chaosops live up")
+    if not name and len(found) > 1:
+        raise BadInput(f"several companies are running; name one of: {', '.join(found)}")
+    return found[name] if name else next(iter(found.values()))
+
+
+def sweep() -> list[str]:
+    """Remove folders whose company is gone, and say which."""
+    removed = []
+    for path in list(base_folder().iterdir()):
+        # A folder is made a moment before its company locks it.
+        if (path / _LOCK).exists() and not is_held(path):
+            remove(path)
+            removed.append(path.name)
+    return removed
+
+
+def remove(folder: Path) -> None:
+    for identifier in _shared_memory(folder):
+        _forget_shared_memory(identifier)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_facts(folder: Path, facts: dict[str, object]) -> None:
+    (folder / "company.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def read_facts(folder: Path) -> dict[str, object]:
+    try:
+        facts: dict[str, object] = json.loads((folder / "company.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return facts
+
+
+def _shared_memory(folder: Path) -> Iterator[int]:
+    """PostgreSQL keeps a small segment of System V memory, and writes its number in a file. The
+    kernel does not free it when PostgreSQL is killed."""
+    try:
+        lines = (folder / "pg" / "data" / "postmaster.pid").read_text().splitlines()
+        yield int(lines[6].split()[1])
+    except (OSError, IndexError, ValueError):
+        return
+
+
+def _forget_shared_memory(identifier: int) -> None:
+    import ctypes
+
+    ctypes.CDLL(None).shmctl(identifier, 0, None)  # IPC_RMID
