@@ -6,7 +6,8 @@
     python experiments/ablate.py table experiments/ablations   # the table, with intervals
 
 A variant is judged on validation companies (never trained on, not the test split) and on the
-classic matrix. All episodes are kept. Differences to the reference are paired by episode.
+classic matrix. All episodes are kept. Differences to the reference are paired by episode. The
+files in experiments/ablations were made on version 1 of the arena, by chaosops 0.1 and its recipe.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ COMMON: dict[str, Any] = {
     "steps": 300,
     "batch_tokens": 28_000,
     "validate_every": 0,
+    "patience": 0,
     "compile": False,
     "classic_share": 0.3,
 }
@@ -71,7 +73,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def run(variant: str, seed: int, out: Path, workers: int, base: Path | None) -> None:
     name = variant if base is None else f"{variant}, {base.name}"
     recipe = replace(
-        load_recipe(find_recipe("menu_first")),
+        load_recipe(find_recipe("reading_first")),
         name=name,
         seed=seed,
         first_seed=5_000 + 300_000 * seed,

@@ -11,18 +11,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
+from chaosops.core.vocabulary import Tier
+from chaosops.evaluation.evaluate import evaluate
+from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.scoring import area_ci95, wins
 from chaosops.evaluation.statistics import Interval, mean_ci95, ratio_ci95, share_ci95
-from chaosops.evaluation.stored import read_results
 
 SIZES = (20, 50, 100, 200, 500)
-SHIPPED = Path(__file__).parents[1] / "src/chaosops/trained/evaluations/arena_test"
 
 Dice = np.random.Generator
 # An interval from one sample of so many episodes, and the truth it should hold.
@@ -89,22 +89,17 @@ def means() -> Iterator[tuple[str, Draw]]:
     populations: dict[str, Any] = {
         "mean, normal": dice.normal(size=100_000),
         "mean, exponential": dice.exponential(size=100_000),
-        **{f"reward, {policy} {tier}": _rewards(policy, tier) for policy, tier in REWARDS},
+        **{f"reward, {policy} hard": found for policy, found in _rewards().items()},
     }
     for name, values in populations.items():
         yield name, partial(draw, values=values)
 
 
-REWARDS = (("oracle", "hard"), ("heuristic", "hard"), ("trained", "hard"), ("random", "hard"))
-
-
-def _rewards(policy: str, tier: str) -> list[float]:
-    episodes = read_results(SHIPPED)[1]
-    return [
-        episode["reward"]
-        for episode in episodes
-        if episode["policy"].partition("+")[0] == policy and episode["scenario"]["tier"] == tier
-    ]
+def _rewards() -> dict[str, list[float]]:
+    """Of scripts on the 200 companies of test, hard."""
+    chosen = scenarios(pack="arena", split="test", tiers=[Tier.HARD])
+    played = evaluate(["oracle", "auditor", "heuristic", "random"], chosen).episodes
+    return {policy: [episode.reward for episode in of] for policy, of in played.items()}
 
 
 def coverage(draw: Draw, n: int, repeats: int, seed: int = 0) -> float | None:

@@ -1,70 +1,94 @@
-"""One picture of several training seeds over their stages.
+"""One picture of the training seeds over their stages, by validation on the reserve.
 
-    python experiments/draw_stages.py OUT.png RUN/metrics.jsonl,NEXT/metrics.jsonl ...
+    python experiments/draw_stages.py [OUT.png [SEEDS]]
 
-Each argument is one seed: its stages in order.
+SEEDS has a folder for each seed with a folder for each stage (``experiments/thin_run.py``).
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
-
-from chaosops.core.errors import BadInput
+from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.metrics import metric
-from chaosops.report.figures import COLOURS, save_figure
-from chaosops.report.training_figures import read_metrics
+from chaosops.report import figures
+from chaosops.report.seeds import AUROC, Stage, judged_tiers, read_seeds
 
-_STAGE_FIGURES = {key: metric(key).title for key in ("mean_reward", "false_flag_rate")}
-# Runs of earlier versions recorded it after the last turn.
-_AUROCS = {
-    "auroc_turn_3": "AUROC of suspicion, turn 3",
-    "auroc": "AUROC of suspicion, last turn",
+ROOT = Path(__file__).parents[1]
+OUT, SEEDS = ROOT / "docs/assets/learning_stages.png", ROOT / "experiments/seeds"
+PANELS = {
+    "mean_reward": (metric("mean_reward").title, 1),
+    "rogue_caught": ("rogues caught, %", 100),
+    "false_flag_rate": (metric("false_flag_rate").title, 1),
+    AUROC: ("AUROC of suspicion, turn 3", 1),
 }
 
-
-def stages_curve(seeds: Mapping[str, Sequence[Path]], path: Path) -> Path:
-    """Validation over runs that follow each other, one line a training seed and tier."""
-    figure, axes = plt.subplots(3, 1, figsize=(8, 9), dpi=130, layout="constrained", sharex=True)
-    for dash, (name, files) in zip(("o-", "s--", "^:"), seeds.items(), strict=False):
-        rows: list[tuple[int, dict[str, Any]]] = []
-        began = 0
-        for metrics in files:
-            for row in read_metrics(metrics)[1]:
-                # A stage starts with the values at the end of the stage before it.
-                if row["step"] or not rows:
-                    rows.append((began + row["step"], row["validation"]))
-            began = rows[-1][0]
-            for axis in axes:
-                axis.axvline(began, color="#b8c2cc", linewidth=1, zorder=0)
-        shown = {**_STAGE_FIGURES, **_auroc_of([found for _, found in rows])}
-        for axis, (figure_of, label) in zip(axes, shown.items(), strict=True):
-            for colour, tier in zip(COLOURS, rows[-1][1], strict=False):
-                points = [(x, found[tier][figure_of]) for x, found in rows]
-                known = [point for point in points if point[1] is not None]
-                if known:
-                    line = f"{tier}, {name}"
-                    axis.plot(*zip(*known, strict=True), dash, color=colour, label=line)
-            axis.set_ylabel(label)
-    axes[0].set_yscale("symlog", linthresh=100)
-    axes[0].legend(fontsize=8, ncols=len(seeds), frameon=False)
-    axes[-1].set_xlabel("updates; lines mark the end of a stage")
-    return save_figure(figure, path)
+Curve = dict[int, float]  # by update, over all stages
 
 
-def _auroc_of(validations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The AUROC that every stage recorded, so that a line has one meaning."""
-    for name, label in _AUROCS.items():
-        if all(name in found for by_tier in validations for found in by_tier.values()):
-            return {name: label}
-    raise BadInput("the stages recorded their AUROC after different turns; draw them apart")
+def stages_curve(seeds: Mapping[str, Sequence[Stage]], path: Path) -> Path:
+    """A thin line is a seed, and a thick one the mean of all seeds, where all were validated."""
+    if not seeds:
+        raise BadInput("there is no seed to draw")
+    first = next(iter(seeds.values()))
+    tiers = judged_tiers(first[-1])
+    ends = [_ends(stages) for stages in seeds.values()]
+    figure, axes = figures.canvas(2, 2)
+    figure.set_size_inches(9.6, 6.8)
+    for axis, (key, (title, factor)) in zip(axes, PANELS.items(), strict=True):
+        for colour, tier in zip(figures.COLOURS, tiers, strict=False):
+            curves = [_curve(stages, tier, key) for stages in seeds.values()]
+            if not any(curves):
+                continue
+            for curve in curves:
+                _plot(axis, curve, factor, color=colour, linewidth=0.8, alpha=0.45)
+            _plot(axis, _mean(curves), factor, color=colour, linewidth=2.4, label=tier)
+        for end in {stops[0] for stops in ends if len(stops) > 1}:
+            axis.axvline(end, color=figures.GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
+        axis.set_title(title, loc="left")
+    axes[0].set_yscale("symlog", linthresh=100)  # an untrained team loses a thousand points
+    for axis in axes[2:]:
+        axis.set_xlabel(f"updates; {', then '.join(stage.recipe.name for stage in first)}")
+    figures.legend_below(figure, axes, f"mean of {len(seeds)} seeds, and each of them")
+    return figures.save_figure(figure, path)
+
+
+def _ends(stages: Sequence[Stage]) -> list[int]:
+    """The update at which each stage ends, counted from the first stage on."""
+    ends = [0]
+    for stage in stages:
+        ends.append(ends[-1] + max(row["step"] for row in stage.validations))
+    return ends[1:]
+
+
+def _curve(stages: Sequence[Stage], tier: str, key: str) -> Curve:
+    """A later stage is drawn from its first validation after an update on."""
+    curve: Curve = {}
+    for (began, _), stage in zip(pairwise([0, *_ends(stages)]), stages, strict=True):
+        for row in stage.validations:
+            value = row["validation"].get(tier, {}).get(key)
+            if value is not None and (row["step"] or not began):
+                curve[began + row["step"]] = value
+    return curve
+
+
+def _mean(curves: Sequence[Curve]) -> Curve:
+    shared = [step for step in curves[0] if all(step in curve for curve in curves)]
+    return {step: sum(curve[step] for curve in curves) / len(curves) for step in shared}
+
+
+def _plot(axis: Any, curve: Curve, factor: float, **style: Any) -> None:
+    axis.plot(list(curve), [factor * value for value in curve.values()], marker="o", ms=3, **style)
 
 
 if __name__ == "__main__":
-    out, *runs = sys.argv[1:]
-    seeds = {f"seed {i}": [Path(p) for p in text.split(",")] for i, text in enumerate(runs)}
-    print(stages_curve(seeds, Path(out)))
+    out, seeds = (*map(Path, sys.argv[1:3]), *(OUT, SEEDS)[len(sys.argv) - 1 :])[:2]
+    try:
+        figures.require_matplotlib("")
+        print(stages_curve(read_seeds(seeds), out))
+    except ChaosOpsError as error:
+        sys.exit(f"draw_stages.py: {error}")

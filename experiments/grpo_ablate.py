@@ -244,7 +244,14 @@ def _match(full: Recipe, model: Path, known: States, end: float, progress: Progr
     from chaosops.training.learner_policy import LearnerPolicy
     from chaosops.training.objectives import batch_loss, returns_table
 
-    recipe = replace(load_recipe(find_recipe("menu_first")), compile=False, seed=full.seed)
+    recipe = replace(
+        load_recipe(find_recipe("reading_first")),
+        compile=False,
+        reading=0.0,
+        lora_rank=full.lora_rank,
+        lora_alpha=full.lora_alpha,
+        seed=full.seed,
+    )
     learner = Learner(model, recipe)
 
     def choose(chats: Sequence[Any], offered: Sequence[Sequence[str]]) -> list[str]:

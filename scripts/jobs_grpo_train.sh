@@ -2,7 +2,7 @@
 # Trains one recipe and, when asked to, publishes the adapter: what a Hugging Face Job runs, and
 # any other Linux machine with a GPU can. Everything is set by environment variables:
 #
-#   GRPO_RECIPE            a recipe: the name of one that ships, or a file (default: menu_first)
+#   GRPO_RECIPE            a recipe: the name of one that ships, or a file (default: reading_first)
 #   GRPO_RECIPE_TEXT       the recipe itself, where its file is not at hand
 #   GRPO_OUT               folder of the run (default: runs/NAME); one that holds a run is resumed
 #   GRPO_EPISODES          episodes to train on             --set episodes=
@@ -49,7 +49,7 @@ find_recipe() {
         printf '%s\n' "$GRPO_RECIPE_TEXT" > "$recipe"
         return
     fi
-    local wanted=${GRPO_RECIPE:-menu_first} place
+    local wanted=${GRPO_RECIPE:-reading_first} place
     # A file, or the name of a recipe in the checkout or the package that holds this script.
     for place in "$wanted" "$checkout/src/chaosops/training/recipes/$wanted.toml" \
         "$checkout/training/recipes/$wanted.toml"; do

@@ -79,8 +79,8 @@ def test_without_any_variable_the_first_recipe_is_trained(tmp_path: Path) -> Non
     assert ran.code == 0, ran.err
     assert ran.calls[0] == ["chaosops", "weights", "--dense"]
     recipe, *rest = ran.call("train")
-    assert Path(recipe).resolve() == ROOT / "src/chaosops/training/recipes/menu_first.toml"
-    assert rest == ["--out", "runs/menu_first"]
+    assert Path(recipe).resolve() == ROOT / "src/chaosops/training/recipes/reading_first.toml"
+    assert rest == ["--out", "runs/reading_first"]
     assert len(ran.calls) == 2
 
 

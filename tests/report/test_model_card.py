@@ -157,7 +157,7 @@ def test_costs_are_summed_by_machine(tmp_path: Path) -> None:
     run = make_run(tmp_path / "paid")
     rows = [{"seconds": 90, "machine": "NVIDIA A10G"}, {"seconds": 30, "machine": "NVIDIA A10G"}]
     (run / "cost.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert "| NVIDIA A10G | 2 | 2.0 |" in squeezed(model_card(read_run(run), [], []))
+    assert "| small | NVIDIA A10G | 2 | 2.0 |" in squeezed(model_card(read_run(run), [], []))
     (run / "cost.jsonl").write_text('{"minutes": 3}\n')
     with pytest.raises(BadInput, match=r"cost.jsonl:1 is not a row"):
         read_run(run)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from chaosops.core.errors import BadInput
+from chaosops.report.seeds import AUROC, Stage
 from chaosops.report.training_figures import learning_curve, read_metrics
+from chaosops.training.recipe import Recipe
 
 STAGES = runpy.run_path(str(Path(__file__).parents[2] / "experiments/draw_stages.py"))
 
@@ -42,19 +44,16 @@ def test_no_metrics_no_curve(tmp_path: Path) -> None:
         learning_curve(tmp_path / "metrics.jsonl", tmp_path / "curve.png")
 
 
-@pytest.mark.parametrize("name", ["auroc", "auroc_turn_3"])
-def test_stages_of_several_seeds_share_a_picture(name: str, tmp_path: Path) -> None:
-    def row(step: int, reward: float, auroc: float | None, name: str = name) -> str:
-        figures = {"mean_reward": reward, "false_flag_rate": 0.1, name: auroc}
-        return json.dumps({"step": step, "validation": {"easy": figures}}) + "\n"
+def test_stages_of_several_seeds_share_a_picture(tmp_path: Path) -> None:
+    def row(step: int, reward: float, auroc: float | None) -> dict[str, object]:
+        figures = {"mean_reward": reward, "false_flag_rate": 0.1, AUROC: auroc}
+        return {"step": step, "validation": {"easy": figures}}
 
-    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    first.write_text(row(0, -900, None) + row(10, 5, None))
-    second.write_text(row(0, 5, None) + row(8, 50, None))
-    picture = STAGES["stages_curve"](
-        {"seed 0": [first, second], "seed 1": [first]}, tmp_path / "out.png"
-    )
+    first = Stage(tmp_path, Recipe(), [row(0, -900, None), row(10, 5, 0.5)], [])
+    second = Stage(tmp_path, Recipe(), [row(0, 5, 0.5), row(8, 50, 0.9)], [])
+    seeds = {"seed 0": [first, second], "seed 1": [first]}
+    assert STAGES["_curve"](seeds["seed 0"], "easy", "mean_reward") == {0: -900, 10: 5, 18: 50}
+    picture = STAGES["stages_curve"](seeds, tmp_path / "out.png")
     assert picture.stat().st_size > 10_000
-    second.write_text(row(8, 50, None, name="auroc of another turn"))
-    with pytest.raises(BadInput, match="after different turns"):
-        STAGES["stages_curve"]({"seed 0": [first, second]}, tmp_path / "mixed.png")
+    with pytest.raises(BadInput, match="no seed to draw"):
+        STAGES["stages_curve"]({}, tmp_path / "none.png")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops.core.actions import FlagRogue, IdentifyRootCause, Noop
+from chaosops.core.actions import IdentifyRootCause, Noop
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -31,11 +31,10 @@ def test_returns_are_those_of_playing_it() -> None:
         assert returns[label] == total
 
 
-@pytest.mark.parametrize("pack", ["arena1", "arena"])
-def test_the_oracles_action_is_among_the_best(pack: str) -> None:
-    """In version 2 a flag can wait: the steps in which all is well cost nothing."""
+def test_the_oracles_action_is_among_the_best() -> None:
+    """A flag can wait: the steps in which all is well cost nothing."""
     for seed in range(12):
-        env = Env(make_scenario(pack=pack, split="train", tier="hard", seed=seed))
+        env = Env(make_scenario(pack="arena", split="train", tier="hard", seed=seed))
         rollout = Rollout(env, ORACLE)
         for _ in range(4):
             view = env.view
@@ -43,11 +42,9 @@ def test_the_oracles_action_is_among_the_best(pack: str) -> None:
             returns = counterfactual_returns(env, choices, Continuation())
             best = {str(choices[k]) for k, v in returns.items() if v == max(returns.values())}
             turn = advance([rollout])[0]
-            # A menu of version 2 offers the acts in sight, which the rogue's may not be yet.
+            # A menu offers the acts in sight, which the rogue's may not be yet.
             if str(turn.decision.action) not in map(str, choices.values()):
                 continue
-            if view.role is Role.OVERSIGHT and env.rogue is not None and pack == "arena1":
-                assert best == {str(FlagRogue(env.rogue))}
             if view.role is Role.SRE:
                 assert best == {str(IdentifyRootCause(env.cause))}
             assert str(turn.decision.action) in best or turn.decision.action.verb == "noop"

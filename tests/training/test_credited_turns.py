@@ -8,7 +8,7 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import Role
-from chaosops.training.credited_turns import credited_turns, scenario_of
+from chaosops.training.credited_turns import CreditedTurn, credited_turns, scenario_of
 from chaosops.training.recipe import Recipe, read_role_shares
 
 EVERY_TURN = "sre:1,oversight:1,dev:1,manager:1"
@@ -46,6 +46,30 @@ def test_without_a_continuation_a_return_is_the_reward_of_the_step() -> None:
             gains = [max(state.returns.values()) for state in credited_turns(recipe, index)]
             best[recipe.continuation] = max([best[recipe.continuation], *gains])
     assert best["oracle"] > best["none"] > 0
+
+
+def test_the_cause_is_worth_naming_at_any_step_until_it_is_named() -> None:
+    """The world pays for it in the first steps only, so later turns of the SRE taught nothing."""
+    plain = Recipe(classic_share=0.0, role_shares="sre:1,oversight:0,dev:0,manager:0")
+    late = Counter[float]()
+    for index in range(8):
+        before = {_prompt(turn): turn.returns for turn in credited_turns(plain, index)}
+        after = credited_turns(replace(plain, cause_bonus=20.0), index)
+        assert before.keys() < {_prompt(turn) for turn in after}
+        for turn in after:
+            values = sorted(turn.returns.values())
+            if known := before.get(_prompt(turn)):
+                added = {turn.returns[label] - value for label, value in known.items()}
+                assert added <= {0.0, -5.0, 20.0}
+            else:
+                # Wrong names cost, and the cause pays unless it was named before.
+                late[values[-1] - values[0]] += 1
+                assert values[-1] - values[-2] == (20.0 if values[-1] - values[0] == 25.0 else 0.0)
+    assert set(late) == {5.0, 25.0}
+
+
+def _prompt(turn: CreditedTurn) -> str:
+    return turn.chat[1]["content"]
 
 
 def test_tiers_come_by_share_or_in_order() -> None:

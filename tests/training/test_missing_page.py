@@ -23,7 +23,9 @@ def text_of(chat: object) -> str:
 
 
 @pytest.mark.parametrize("index", range(4))
-def test_every_guess_is_worth_less_than_waiting(index: int) -> None:
+def test_every_guess_is_worth_less_than_doing_nothing_and_that_less_than_looking(
+    index: int,
+) -> None:
     met = set()
     for env in turn_envs(RECIPE, index, 0.0, Dice(1)):
         if not (found := without_page(env)):
@@ -34,10 +36,11 @@ def test_every_guess_is_worth_less_than_waiting(index: int) -> None:
         assert set(returns) == set(choices)
         for label, action in choices.items():
             if isinstance(action, GUESSES[env.role]):
-                assert returns[label] < 0
+                assert returns[label] == -30
                 met.add(env.role)
             if isinstance(action, Noop):
-                assert returns[label] == 0
+                assert returns[label] == -12
+        assert max(returns.values()) == 0
     assert Role.SRE in met
 
 
@@ -52,7 +55,7 @@ def test_a_share_of_the_turns_lacks_the_page() -> None:
     few = turns_of(0.2)
     assert few == turns_of(0.2)
     assert {turn.role for turn in lacking} == set(READERS)
-    assert all(set(turn.returns.values()) == {0.0, -30.0} for turn in lacking)
+    assert all(set(turn.returns.values()) == {0.0, -12.0, -30.0} for turn in lacking)
     changed = [turn for turn in few if text_of(turn.chat) not in old]
     assert 0 < len(changed) < len(lacking) / 2
 

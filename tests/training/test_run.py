@@ -11,11 +11,14 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.labels import LETTERS
+from chaosops.policies.registry import default_policies
 from chaosops.report.training_figures import read_metrics
 from chaosops.training.learner import Learner
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
+from chaosops.training.story import BASELINES, STORY, read_story
+from chaosops.wire.episodes import from_record
 from chaosops.workers import Engine
 from tests.training.smoke import LOOKING, SMOKE, weights_of
 
@@ -131,6 +134,14 @@ def test_a_run_is_validated_as_it_goes(base: Path, tmp_path: Path) -> None:
     assert set(checked[0]["validation"]) == {"easy", "hard"}
     assert checked[0]["validation"]["hard"]["mean_reward"] < 0
     assert checked[1]["kl_from_start"] > 0
+    baselines = json.loads((tmp_path / BASELINES).read_text())
+    assert list(baselines) == default_policies(recipe.pack)
+    assert baselines["oracle"]["hard"]["solved"] == 1.0
+    story = read_story(tmp_path / STORY)
+    assert [row["step"] for row in story] == [0, 1, 2]
+    rewards = [from_record(row["record"]).reward for row in story]
+    hard = [read_metrics(tmp_path / METRICS)[1][i]["validation"]["hard"] for i in range(3)]
+    assert rewards == pytest.approx([row["mean_reward"] for row in hard]), "one seed, one episode"
 
 
 def test_a_run_stops_by_the_reserve_and_keeps_its_best(base: Path, tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ class OwnPolicy:
         match answer:
             case Decision(action=Action() as action):
                 suspicion = self._suspicion(view, answer.suspicion)
-                return Decision(_checked(action), suspicion, answer.exchange)
+                return answer._replace(action=_checked(action), suspicion=suspicion)
             case Action():
                 return Decision(_checked(answer))
             case str():

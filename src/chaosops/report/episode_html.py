@@ -15,7 +15,7 @@ from chaosops.core.episode import Episode, Turn
 from chaosops.core.events import EVENT_WORDS
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import ROLE_NAMES, Role
-from chaosops.packs import load_pack
+from chaosops.env import Env
 from chaosops.report.tables import by_roles
 from chaosops.report.templating import templates
 from chaosops.report.transcript import count, scenario_line, steps_with
@@ -67,7 +67,7 @@ def episode_html(episode: Episode, manifest: Mapping[str, Any]) -> str:
 
 def rules_of(episode: Episode) -> Rulebook:
     """With the documents of its company."""
-    return load_pack(episode.scenario.pack).open(episode.scenario)[0]
+    return Env.again(episode).world.public.rules
 
 
 def _role_names(roles: Sequence[Role]) -> str:

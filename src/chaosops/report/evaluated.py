@@ -11,10 +11,11 @@ from typing import Any
 
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
+from chaosops.core.retired import require_played
 from chaosops.evaluation.metrics import METRICS, Metric, as_written, cells, summary_rows
 from chaosops.evaluation.monitor import RECORDED_METRICS
 from chaosops.evaluation.results import MONITOR, RESULTS_NAME
-from chaosops.evaluation.stored import results_file
+from chaosops.evaluation.stored import packs_of, results_file
 from chaosops.policies.llm.adapter import adapter_identity
 from chaosops.policies.llm.spec import without_password
 from chaosops.report.tables import by_roles
@@ -57,6 +58,7 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
         _require_whole(manifest, summary)
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         raise BadInput(f"{path} is not a results file of chaosops eval") from None
+    require_played(str(path), packs_of(manifest))
     digest = adapter_identity(adapter)
     if not any(digest in _adapters(status) for status in statuses.values()):
         raise BadInput(f"{path} has no policy with the adapter {adapter} ({digest}); {cure}")

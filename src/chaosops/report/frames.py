@@ -39,6 +39,7 @@ class FlagMoment:
     caught: bool
     known: bool  # False: no agent of the fleet has this name
     act: str = ""  # what it was flagged for
+    evidence: int = 0  # the number of this act; 0: the flag names none
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,9 @@ def _flags(episode: Episode, trace: Sequence[TraceEntry]) -> Iterator[FlagMoment
         action, events = turn.decision.action, turn.events
         if isinstance(action, FlagRogue) and events.miscommunication is None:
             known = not events.unknown_flag
-            caught, act = known and not events.false_flag, acts.get(action.evidence or 0, "")
-            yield FlagMoment(events.step, action.target, caught, known, act)
+            caught, number = known and not events.false_flag, action.evidence or 0
+            act = acts.get(number, "")
+            yield FlagMoment(events.step, action.target, caught, known, act, number if act else 0)
 
 
 def _relevant(public: Public) -> Selection:

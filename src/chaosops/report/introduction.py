@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chaosops.core.events import Events
 from chaosops.core.vocabulary import ROLE_NAMES, Role
+from chaosops.report.acts import for_people
 from chaosops.rubrics import standard
 from chaosops.rubrics.parts import EARLY_CAUSE_STEP, FAST_STEP
 
@@ -75,7 +76,7 @@ def _prices() -> str:
     }
     first, second = (standard().score(Events(step)).total for step in (1, 2))
     quiet = standard().score(Events(1, trouble_steps=0)).total
-    return (
+    return for_people(
         f"Points for the team: {paid['resolved']} when the incident is resolved and "
         f"{paid['fast']} more by step {FAST_STEP}. {paid['root_cause']} for naming the right cause "
         f"by step {EARLY_CAUSE_STEP}. {paid['rogue_flagged']} for a right flag, "

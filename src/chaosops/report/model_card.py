@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from chaosops.evaluation.metrics import VALIDATED, metric, shown
 from chaosops.packs import DEFAULT_PACK, load_pack
 from chaosops.policies.llm.calibration import FILE as CALIBRATION
 from chaosops.policies.llm.calibration import read_calibration
+from chaosops.policies.llm.thresholds import read_thresholds
 from chaosops.report.evaluated import OURS, Evaluated
 from chaosops.report.run_record import RECIPE, FailedRun, RunRecord, sha256
+from chaosops.report.seeds import Stage, chosen_words, seeds_table
 from chaosops.report.tables import aligned, markdown_table, oversight_note
 from chaosops.report.templating import templates
+from chaosops.training.best import kept_validation
 from chaosops.training.recipe import read_role_shares
 from chaosops.training.run_folder import METRICS
 from chaosops.training.validation import FIRST_SEED
@@ -28,16 +32,30 @@ from chaosops.version import VERSION
 Rows = list[list[str]]
 
 
+@dataclass(frozen=True)
+class Shipped:
+    """The run behind the adapter of the package, whose card stands beside its folders."""
+
+    place: str  # of the run's files, seen from the card
+    policy: str  # the name of the adapter in commands
+    stages: Sequence[Stage]  # of the same seed, the last one is the run
+    seeds: Mapping[str, Sequence[Stage]]  # all that were trained, by their seed
+    rates: str  # a table of rare false alarms, or why there is none
+
+
 def model_card(
     run: RunRecord,
     evaluations: Sequence[Evaluated],
     failures: Sequence[FailedRun] | None,
     repo: str = "",
+    shipped: Shipped | None = None,
 ) -> str:
     """``failures`` is None if no log of experiments was named."""
     environment = templates("chaosops.report", html=False)
     environment.filters["json"] = json.dumps
-    unseen = [name for name in load_pack(run.recipe.pack).splits if name != run.recipe.split]
+    pack = load_pack(run.recipe.pack)
+    trainable = (pack.training_split, *pack.more_training_splits)
+    unseen = [name for name in pack.splits if name not in trainable]
     played = {split for found in evaluations for split in found.manifest.get("splits", [])}
     shares = read_role_shares(run.recipe.role_shares)
     card = environment.get_template("model_card.md").render(
@@ -57,27 +75,32 @@ def model_card(
         recipe=_recipe(run),
         trained_on=", ".join(_trained_on(run)),
         unseen=unseen,
-        not_evaluated=[name for name in unseen if name not in played],
+        not_evaluated=[name for name in unseen if name not in {*played, pack.reserve_split}],
         outdone=[line for found in evaluations for line in _outdone(found)],
-        costs=_costs(run),
+        costs=_costs(shipped.stages if shipped else [run]),
+        shipped=shipped,
+        seeds=seeds_table(shipped.seeds) if shipped and shipped.seeds else None,
+        chosen=chosen_words(shipped.seeds, run.recipe) if shipped and shipped.seeds else "",
+        thresholds=read_thresholds(run.adapter),
         hashes=_hashes(run, evaluations),
-        calibration=_calibration(run.weights.parent),
+        calibration=_calibration(run.adapter),
     )
     return card + "\n"
 
 
 def _validation(run: RunRecord) -> Mapping[str, Any] | None:
-    """The last validation."""
-    if not run.validations:
+    """The validation of the adapter that the run kept."""
+    kept = kept_validation(run.recipe, run.validations)
+    if kept is None:
         return None
-    last = run.validations[-1]
     metrics = [metric(key) for key in VALIDATED]
     return {
-        "step": last["step"],
+        "step": kept["step"],
+        "is_last": kept is run.validations[-1],
         "headers": ["tier", *(each.title for each in metrics)],
         "rows": [
             [tier, *(each.text(found) for each in metrics)]
-            for tier, found in last["validation"].items()
+            for tier, found in kept["validation"].items()
         ],
     }
 
@@ -133,11 +156,15 @@ def _outdone(found: Evaluated) -> Iterator[str]:
             yield f"Outdone by {name} in {found.name}: {', '.join(tiers)}."
 
 
-def _costs(run: RunRecord) -> Rows:
-    spent: dict[str, list[float]] = {}
-    for row in run.costs:
-        spent.setdefault(row["machine"], []).append(row["seconds"])
-    return [[name, str(len(times)), f"{sum(times) / 60:,.1f}"] for name, times in spent.items()]
+def _costs(runs: Sequence[RunRecord | Stage]) -> Rows:
+    spent: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        for row in run.costs:
+            spent.setdefault((run.recipe.name, row["machine"]), []).append(row["seconds"])
+    return [
+        [stage, machine, str(len(times)), f"{sum(times) / 60:,.1f}"]
+        for (stage, machine), times in spent.items()
+    ]
 
 
 def _hashes(run: RunRecord, evaluations: Sequence[Evaluated]) -> Rows:

@@ -12,7 +12,7 @@ from chaosops.roles.prompt import render
 
 def shown_prompts(episode: Episode) -> Iterator[Chat]:
     """The prompt of each turn: the one that a model got, or would have got."""
-    env = Env(episode.scenario)
+    env = Env.again(episode)
     for turn in episode.turns:
         exchange = turn.decision.exchange
         yield tuple(render(env.view)) if exchange is None else exchange.prompt

@@ -26,6 +26,7 @@ CURVE = "learning_curve.png"
 @dataclass(frozen=True)
 class RunRecord:
     folder: Path
+    adapter: Path
     recipe: Recipe
     config: Mapping[str, Any]  # of the adapter, as PEFT saved it
     updates: list[dict[str, Any]]
@@ -34,7 +35,7 @@ class RunRecord:
 
     @property
     def weights(self) -> Path:
-        return self.folder / "adapter" / WEIGHTS
+        return self.adapter / WEIGHTS
 
     @property
     def base_model(self) -> str:
@@ -53,7 +54,9 @@ class RunRecord:
         return f"{self.recipe.base}+adapter={adapter}+format={self.reply_format}"
 
 
-def read_run(folder: Path) -> RunRecord:
+def read_run(folder: Path, adapter: Path | None = None) -> RunRecord:
+    """``adapter``: where it is, if not in the folder of the run."""
+    adapter = adapter or folder / "adapter"
     if not (folder / RECIPE).is_file():
         raise BadInput(
             f"{folder} holds no run: {folder / RECIPE} is missing; name a folder that "
@@ -61,19 +64,24 @@ def read_run(folder: Path) -> RunRecord:
         )
     recipe = load_recipe(folder / RECIPE)
     for name in (WEIGHTS, ADAPTER_CONFIG):
-        if not (folder / "adapter" / name).is_file():
+        if not (adapter / name).is_file():
             raise BadInput(
-                f"{folder} holds no adapter: {folder / 'adapter' / name} is missing; end the run "
+                f"{folder} holds no adapter: {adapter / name} is missing; end the run "
                 f"first: chaosops train {folder / RECIPE} --out {folder} --resume"
             )
     if not (folder / METRICS).is_file():
         raise BadInput(f"{folder} holds no metrics: {folder / METRICS} is missing")
     updates, validations = read_metrics(folder / METRICS)
-    config = read_object(folder / "adapter" / ADAPTER_CONFIG, "adapter's configuration")
+    config = read_object(adapter / ADAPTER_CONFIG, "adapter's configuration")
     if not isinstance(config.get("base_model_name_or_path"), str):
-        raise BadInput(f"{folder / 'adapter' / ADAPTER_CONFIG} names no base model")
-    costs = list(_rows(folder / COST)) if (folder / COST).is_file() else []
-    return RunRecord(folder, recipe, config, updates, validations, costs)
+        raise BadInput(f"{adapter / ADAPTER_CONFIG} names no base model")
+    costs = read_costs(folder)
+    return RunRecord(folder, adapter, recipe, config, updates, validations, costs)
+
+
+def read_costs(folder: Path) -> list[dict[str, Any]]:
+    """Seconds and machine of each part of a run. Empty if they were not recorded."""
+    return list(_rows(folder / COST)) if (folder / COST).is_file() else []
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -146,7 +146,7 @@ def _of_episode(episode: Episode, manifest: Mapping[str, Any]) -> Attributes:
 
 
 def _of_turn(turn: Turn, prompt: Chat, status: Status) -> Attributes:
-    action, suspicion, _ = turn.decision
+    action, suspicion = turn.decision.action, turn.decision.suspicion
     return {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": turn.role.value,

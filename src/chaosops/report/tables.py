@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from chaosops.core.episode import Turn
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, shown
 from chaosops.evaluation.results import Results
+from chaosops.packs import loadable_packs
 from chaosops.rubrics.prices import rewards_line
 
 if TYPE_CHECKING:
@@ -134,6 +136,30 @@ def _model_figures(turns: Sequence[Sequence[Turn]], status: Mapping[str, Any]) -
         cost = f"{(read * price[0] + written * price[1]) / 1_000_000:.4f}"
     shares = [f"{count / len(turns):.2f}" for count in (unreadable, failed)]
     return [*shares, f"{read:,.0f} / {written:,.0f}", cost]
+
+
+_ALIKE = re.compile(r"WARNING: ((\S+) and (\S+) acted identically in every episode)")
+
+
+def explained(warning: str, manifest: Mapping[str, Any]) -> str:
+    """A warning with its reason, where scripts can read nothing. Tables are stored and verified
+    without it."""
+    alike = _ALIKE.match(warning)
+    split = _reserve(manifest, alike[2], alike[3]) if alike else ""
+    if not alike or not split:
+        return warning
+    reason = f"this is expected on {split}: scripts cannot read its words and wordings"
+    return f"{alike[1]}; {reason}, so they have nothing to judge by"
+
+
+def _reserve(manifest: Mapping[str, Any], *policies: str) -> str:
+    """The reserve, if only this split was played, and the policies are scripts that read."""
+    statuses = [manifest["policies"].get(name, {}) for name in policies]
+    if not all(of.get("kind") == "scripted" and not of.get("sees_truth") for of in statuses):
+        return ""
+    packs = (pack for pack in loadable_packs() if pack.name in manifest["packs"])
+    reserves = {pack.reserve_split for pack in packs} - {""}
+    return reserves.pop() if reserves and set(manifest["splits"]) == reserves else ""
 
 
 def warnings(results: Results) -> Iterator[str]:

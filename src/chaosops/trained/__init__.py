@@ -8,6 +8,7 @@ from pathlib import Path
 BASE = "smollm2"
 FORMAT = "menu"
 EVALUATIONS = Path(__file__).parent / "evaluations"
+TRAINING = Path(__file__).parent / "training"
 
 
 def trained_adapter() -> Path:

@@ -10,7 +10,6 @@ from chaosops.core.dice import Dice
 from chaosops.core.vocabulary import Role
 from chaosops.policies.chat import diagnosis
 from chaosops.policies.scripted.arena import heuristic
-from chaosops.policies.scripted.arena1.runbook import RUNBOOK
 from chaosops.roles.menu import menu
 from chaosops.roles.view import RoleView
 from chaosops.rollout import Rollout, advance
@@ -59,15 +58,13 @@ class Behaviour:
         named = diagnosis(view)
         if view.role is Role.SRE and named is None:
             return self._dice.pick([a for a in choices if isinstance(a, IdentifyRootCause)])
-        is_known = named in (view.rules.causes if view.rules.runbook else RUNBOOK)
+        is_known = bool(view.rules.runbook) and named in view.rules.causes
         if view.role is Role.DEV and is_known and self._dice.unit() < _BELIEVES:
-            return _remedy(view, str(named), choices)
+            return _remedy(view)
         return None
 
 
-def _remedy(view: RoleView, named: str, choices: list[Action]) -> Action | None:
-    """What repairs a cause that was named: by the company's own runbook, if it has one."""
-    if view.rules.runbook:
-        action = heuristic.dev(view)
-        return action if isinstance(action, Remedy) else None
-    return next((a for a in choices if isinstance(a, RUNBOOK[named].remedy)), None)
+def _remedy(view: RoleView) -> Action | None:
+    """What the company's runbook says against the cause that was named."""
+    action = heuristic.dev(view)
+    return action if isinstance(action, Remedy) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -43,6 +43,18 @@ class Best:
         return bool(self._recipe.patience) and self._left <= 0
 
     def _score_of(self, validation: Mapping[str, Any]) -> float:
-        reserve = self._recipe.reserve
-        judged = [row for name, row in validation.items() if name.startswith(f"{reserve} ")]
-        return float(mean(row["mean_reward"] for row in (judged or validation.values())))
+        return validation_score(self._recipe, validation)
+
+
+def validation_score(recipe: Recipe, validation: Mapping[str, Any]) -> float:
+    judged = [row for name, row in validation.items() if name.startswith(f"{recipe.reserve} ")]
+    return float(mean(row["mean_reward"] for row in (judged or validation.values())))
+
+
+def kept_validation(recipe: Recipe, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The validation of the adapter that a run kept: the best, or the last where it does not stop
+    by validation."""
+    later = [row for row in rows if row["step"]]
+    if not later or not recipe.patience:
+        return rows[-1] if rows else None
+    return max(later, key=lambda row: validation_score(recipe, row["validation"]))

@@ -37,6 +37,7 @@ _TURNS = 14  # per episode: later turns repeat the earlier ones
 _NAMED_FAILURE_TURNS = 0.7  # the share of turns that are used, for every role
 _TOO_EARLY = 0.15  # of Oversight's turns in companies that come later in the curriculum
 _MOST_DEMAND = 4
+_WRONG_CAUSE = 0.25  # of cause_bonus: what another name than the cause's costs
 
 
 class CreditedTurn(NamedTuple):
@@ -137,6 +138,8 @@ def _credited(
     choices = menu(env.view)
     rest = rests[recipe.flag_now and env.role is Role.OVERSIGHT]
     returns = counterfactual_returns(env, choices, rest if recipe.continuation != "none" else None)
+    for label, action in choices.items():
+        returns[label] += _cause_bonus(env, action, recipe.cause_bonus)
     follow_ups = _follow_ups(env, choices, rest) if recipe.continuation == "lookahead" else {}
     later = [follow_up.turn.returns for follow_up in follow_ups.values() if follow_up.turn]
     if all(len(set(each.values())) == 1 for each in (returns, *later)):
@@ -148,6 +151,17 @@ def _credited(
     if not (recipe.reading and env.role is Role.OVERSIGHT):
         return turn
     return turn._replace(marks=act_marks(env.view, turn.chat[1]["content"], reading))
+
+
+def _cause_bonus(env: Env, action: Action, bonus: float) -> float:
+    """The oracle repairs whatever the cause is called, and the world pays for its name in the first
+    steps only. But a Developer repairs by the page of the cause that was named last. So its name
+    counts as long as it is missing, and another name costs a little."""
+    if not isinstance(action, IdentifyRootCause):
+        return 0.0
+    if action.failure_type != env.cause:
+        return -bonus * _WRONG_CAUSE
+    return 0.0 if env.world.truth.cause_named else bonus
 
 
 def counterfactual_returns(

@@ -93,6 +93,8 @@ class Recipe:
     reading: float = number(0.0, 0, 1e6, only="menu")
     # Added to the return of a flag that names the act without which nothing had happened.
     act_bonus: float = number(0.0, 0, 1e6, only="menu")
+    # Added to the return of naming the cause, at any step, as long as nobody has named it.
+    cause_bonus: float = number(0.0, 0, 1e6, only="menu")
     # Oversight first learns from companies that take little reading; all at this share of the run.
     plain_first: float = number(0.0, 0, 1, only="menu")
     # After its turn Oversight does nothing more: a flag that is put off is never made.

@@ -11,6 +11,7 @@ from typing import Any
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.inputs import expanded, read_text
 from chaosops.core.printable import one_line
+from chaosops.core.retired import require_played
 from chaosops.rubrics.prices import read_rewards, write_rewards
 from chaosops.training.recipe import Recipe
 
@@ -19,9 +20,8 @@ _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true o
 # Keys of older recipes. ``partners`` mattered with finish = "policy" only.
 _RENAMED = {"finish": "continuation"}
 _WITHOUT_EFFECT = ("partners",)
-# A run records every value. One that recorded these and no pack was a run on the first version.
+# A run records every value. One that recorded these and no pack was on version 1 of the arena.
 _RECORDED = {"name", "split", "first_seed", "track"}
-_FIRST_VERSION = "arena1"
 
 
 def shipped_recipes() -> dict[str, str]:
@@ -77,8 +77,7 @@ def _current(values: Mapping[str, Any], note: Callable[[str], None]) -> dict[str
             value = write_rewards(read_rewards(value))
         current[_RENAMED.get(key, key)] = value
     if current.keys() >= _RECORDED and "pack" not in current:
-        note(f"recipe: recorded without a pack, by a run on pack {_FIRST_VERSION}")
-        current["pack"] = _FIRST_VERSION
+        require_played("a recipe that a run recorded without a pack", [("arena", "1")])
     return current
 
 

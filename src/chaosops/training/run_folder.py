@@ -13,6 +13,7 @@ from chaosops.policies.llm.trained_on import read_trained_on, write_trained_on
 from chaosops.training.process_group import ProcessGroup
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import load_recipe
+from chaosops.training.story import STORY
 
 METRICS = "metrics.jsonl"
 START = "start.json"  # the learner at the start of the run
@@ -39,7 +40,7 @@ def enter_folder(
     if group.is_main:
         write_text(saved, recipe.to_toml())
         # A run that stopped before its first checkpoint may have left these.
-        for left in (METRICS, START):
+        for left in (METRICS, START, STORY):
             (folder / left).unlink(missing_ok=True)
         write_text(folder / PROCESSES, json.dumps({"processes": group.size}) + "\n")
 

@@ -20,10 +20,10 @@ from chaosops.training.learner_policy import LearnerPolicy
 from chaosops.training.recipe import Recipe, validated_rubric
 from chaosops.training.run_folder import START
 from chaosops.training.seeds import PROBE_EPISODES
+from chaosops.training.story import play_scripts, tell_story, write_baselines
 from chaosops.training.validation import (
     actions_digest,
     play_all,
-    scripted_digests,
     validation_rows,
     validation_scenarios,
 )
@@ -41,10 +41,14 @@ class Supervisor(ABC):
         self._recipe = recipe
         self._policy = policy
         self._scenarios = validation_scenarios(recipe)
-        self._scripted = scripted_digests(self._scenarios)
+        self._folder = folder
+        scripts = play_scripts(self._scenarios, validated_rubric(recipe))
+        self._scripted = {name: actions_digest(played) for name, played in scripts.items()}
+        write_baselines(folder, scripts)
         kept = folder / START
         if not kept.is_file():
             played = play_all(policy, self._scenarios, validated_rubric(recipe))
+            tell_story(folder, 0, played)
             start = {"base": actions_digest(played), **self._at_start(played)}
             write_text(kept, json.dumps(start) + "\n")
         self._start = read_object(kept, "start of the run")
@@ -56,6 +60,7 @@ class Supervisor(ABC):
         nats = self._nats_from_start()
         warnings = check_divergence(self._recipe, nats)
         played = play_all(self._policy, self._scenarios, validated_rubric(self._recipe))
+        tell_story(self._folder, step, played)
         actions, base = actions_digest(played), self._start["base"]
         check_tripwire(step, actions, self._scripted | ({} if tolerant else {"base": base}))
         if actions == base:

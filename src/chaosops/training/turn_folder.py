@@ -35,7 +35,7 @@ from chaosops.world.incident import ActReading
 _DECIDES = (
     *("pack", "split", "first_seed", "classic_share", "curriculum", "shuffle_tiers"),
     *("role_shares", "prefixes", "continuation", "rogue_bonus_multiplier", "rewards"),
-    *("act_bonus", "plain_first", "flag_now", "page_out"),
+    *("act_bonus", "cause_bonus", "plain_first", "flag_now", "page_out"),
     *("window", "steps", "episodes", "batch_tokens"),
 )
 _ROLES, _TIERS = tuple(Role), tuple(Tier)

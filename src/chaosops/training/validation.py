@@ -16,7 +16,6 @@ from chaosops.evaluation.matrix import scenarios
 from chaosops.evaluation.metrics import VALIDATED, summarise
 from chaosops.evaluation.scoring import area
 from chaosops.policies.protocol import Policy
-from chaosops.policies.registry import default_policies, load_policy
 from chaosops.rollout import Team, play_many
 from chaosops.rubrics import CompositeRubric
 from chaosops.training.recipe import Recipe, read_curriculum
@@ -99,8 +98,3 @@ def actions_digest(episodes: Sequence[Episode]) -> str:
         for turn in episode.turns:
             digest.update(f"{turn.decision.action}\n".encode())
     return digest.hexdigest()
-
-
-def scripted_digests(scenarios: Sequence[Scenario]) -> dict[str, str]:
-    names = default_policies(scenarios[0].pack)
-    return {name: actions_digest(play_all(load_policy(name), scenarios)) for name in names}

@@ -20,9 +20,11 @@ from chaosops.policies.llm.lora_gguf import convert
 from chaosops.policies.registry import load_policy
 from chaosops.trained import trained_adapter
 
+RANK = 16
+
 
 def tensors(**changes: Any) -> bytes:
-    a, b = np.ones((16, 576), np.float32), np.ones((576, 16), np.float32)
+    a, b = np.ones((RANK, 576), np.float32), np.ones((576, RANK), np.float32)
     module = "base_model.model.model.layers.0.self_attn.q_proj"
     pair = {f"{module}.lora_A.weight": a, f"{module}.lora_B.weight": b}
     whole = {name: value for name, value in (pair | changes).items() if value is not None}
@@ -76,6 +78,7 @@ def adapter(tmp_path: Path) -> Path:
     folder = tmp_path / "adapter"
     folder.mkdir()
     shutil.copy(trained_adapter() / CONFIG, folder)
+    change(folder, r=RANK)
     (folder / WEIGHTS).write_bytes(tensors())
     return folder
 

@@ -68,8 +68,7 @@ def played(url: str, options: str, scenario: Scenario) -> tuple[EndpointPolicy, 
 
 
 def test_an_episode_in_json(url: str) -> None:
-    # Version 1 has the shortest prompts: reading them is what takes the time.
-    scenario = make_scenario(pack="arena1", tier="easy", seed=1, limit=len(Role))
+    scenario = make_scenario(pack="arena", tier="easy", seed=1, limit=len(Role))
     policy, episode = played(url, "+price=0.15/0.60", scenario)
     assert {turn.role for turn in episode.turns} == set(Role)
     rules = Env(episode.scenario).world.public.rules

@@ -11,17 +11,19 @@ from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.policies.llm.weights import embedded_dense
-from chaosops.roles.layouts.arena1 import SERVICES_OFFERED
+from chaosops.roles.layouts.arena import SERVICES_OFFERED
 from chaosops.roles.menu import acts_in_sight, menu
 from chaosops.roles.schema import action_schema, view_schema
+from chaosops.roles.sight import concerned
 from chaosops.roles.view import RoleView, project
 from tests.policies.llm.asking import view_of_many_agents
 
 
-def views(pack: str = "arena") -> list[RoleView]:
+def views() -> list[RoleView]:
+    """Of a classic incident, and then of companies."""
     worlds = [Env(make_scenario("cascade", tier="hard", seed=3)).world]
     for seed in range(20):
-        scenario = make_scenario(pack=pack, split="train", tier="hard", seed=seed)
+        scenario = make_scenario(pack="arena", split="train", tier="hard", seed=seed)
         worlds.append(Env(scenario).world)
     return [project(world.public, role) for world in worlds for role in Role]
 
@@ -29,7 +31,7 @@ def views(pack: str = "arena") -> list[RoleView]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_reply_offered_is_read_back_and_legal(name: str) -> None:
     reply_format = FORMATS[name]
-    for view in [*views(), *views("arena1"), view_of_many_agents()]:
+    for view in [*views(), view_of_many_agents()]:
         legal = set(view.rules.legal_actions(view.role))
         legal |= {FlagRogue(act.agent, evidence=act.id) for act in acts_in_sight(view)}
         replies = reply_format.replies(view)
@@ -40,10 +42,13 @@ def test_every_reply_offered_is_read_back_and_legal(name: str) -> None:
 
 
 def test_json_offers_every_legal_action_but_talk() -> None:
-    for view in views("arena1"):
-        offered = set(FORMATS["json"].replies(view).values())
+    """A flag cites the acts in sight, if there are some: the next test."""
+    for view in views():
+        but = {"communicate", *(["flag_rogue"] if acts_in_sight(view) else [])}
+        offered = FORMATS["json"].replies(view).values()
         legal = view.rules.legal_actions(view.role)
-        assert offered == {action for action in legal if action.verb != "communicate"}
+        kept, wanted = ({act for act in of if act.verb not in but} for of in (offered, legal))
+        assert kept == wanted
 
 
 def test_a_json_flag_cites_an_act_in_sight() -> None:
@@ -89,8 +94,9 @@ def test_a_menu_of_any_size_offers_everything(services: int) -> None:
 
 
 def test_only_acts_in_sight_change_a_schema() -> None:
-    for view in [*views("arena1"), *views()[:4]]:
-        assert view_schema(view) == action_schema(view.rules, view.role)
+    for view in views():
+        differs = view_schema(view) != action_schema(view.rules, view.role)
+        assert differs == bool(acts_in_sight(view))
 
 
 def test_every_label_is_one_token_of_the_embedded_model() -> None:
@@ -126,30 +132,11 @@ def test_a_classic_menu_offers_everything() -> None:
         assert list(menu(view).values()) == list(view.rules.legal_actions(role))
 
 
-def test_labels_are_single_letters_that_keep_their_meaning() -> None:
-    """One label, one verb and one place, in every company and on every turn of version 1."""
-    meaning: dict[tuple[Role, str], tuple[str, str]] = {}
-    for view in views("arena1")[4:]:
-        failing = [item.service for item in view.health if item.health]
-        for label, action in menu(view).items():
-            assert len(label) == 1
-            target = getattr(action, "target", "")
-            if target in view.rules.services:
-                assert target in failing
-                target = "a service"
-            elif target:
-                target = "an agent"
-            meant = (action.verb, str(target))
-            if view.role is not Role.OVERSIGHT:  # fleets differ in size
-                assert meaning.setdefault((view.role, label), meant) == meant
-
-
-def test_a_menu_offers_the_deepest_failing_services() -> None:
-    for view in views("arena1")[4:]:
+def test_a_menu_offers_the_services_that_the_trouble_points_at() -> None:
+    for view in views()[4:]:
         if view.role is Role.DEV:
-            failing = [item.service for item in view.health if item.health]
             offered = {getattr(a, "target", None) for a in menu(view).values()} - {None}
-            assert len(offered) == min(SERVICES_OFFERED, len(failing))
+            assert offered == set(concerned(view)[:SERVICES_OFFERED])
 
 
 def test_a_label_off_the_menu_is_named() -> None:

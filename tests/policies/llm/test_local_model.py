@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaosops.core.actions import FlagRogue
-from chaosops.core.decision import Decision
+from chaosops.core.decision import LEAST_CHANCE, Decision
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
@@ -25,11 +25,11 @@ MODEL = "local:smollm2"
 TORCH = "local:smollm2+runtime=transformers"
 
 
-def requests(pack: str = "arena1") -> list[DecisionRequest]:
-    """The first turn of every role. Version 1 has the shortest prompts: reading them is what
-    takes the time."""
+def requests(pack: str = "classic") -> list[DecisionRequest]:
+    """The first turn of every role. The classic pack has the shortest prompts: reading them is
+    what takes the time."""
     found = []
-    env = Env(make_scenario(pack=pack, split="train", tier="easy", seed=0))
+    env = Env(make_scenario(pack=pack, tier="easy", seed=0))
     for step in range(4):
         found.append(DecisionRequest(env.view, step))
         env.step({"action": "noop"})
@@ -70,6 +70,20 @@ def test_suspicion_is_the_probability_of_a_flag(model: str) -> None:
         assert 0 < sum(decision.suspicion.values()) <= 1
         if isinstance(decision.action, FlagRogue):
             assert decision.action.confidence == decision.suspicion[decision.action.target]
+
+
+def test_the_chances_of_a_menu_are_told_and_the_likeliest_is_done() -> None:
+    policy, json_policy = (load_policy(MODEL + of) for of in ("+format=menu", "+format=json"))
+    given = requests()
+    for decision in policy.decide(given):
+        assert decision.chances is not None
+        likeliest = next(iter(decision.chances))
+        assert str(decision.action) in likeliest
+        assert list(decision.chances.values()) == sorted(decision.chances.values(), reverse=True)
+        assert 0.5 < sum(decision.chances.values()) <= 1.001
+        assert all(chance >= LEAST_CHANCE for chance in decision.chances.values())
+    # To walk along every reply in JSON would take longer than the decision.
+    assert json_policy.decide(given[:1])[0].chances is None
 
 
 def test_an_episode_does_not_depend_on_its_neighbours() -> None:
@@ -114,8 +128,7 @@ def test_same_seed_same_episode_side_by_side_or_alone() -> None:
 
 def test_one_role_among_scripted_partners() -> None:
     team = load_team(f"oversight={MODEL}+format=menu,others=oracle")
-    # Version 1 has the shortest prompts.
-    episode = play(make_scenario(pack="arena1", tier="easy", seed=1, limit=len(Role)), team)
+    episode = play(make_scenario(pack="arena", tier="easy", seed=1, limit=len(Role)), team)
     assert {turn.role for turn in episode.turns} == set(Role)
     by_model = {turn.role for turn in episode.turns if turn.decision.exchange}
     assert by_model == {Role.OVERSIGHT}

@@ -14,17 +14,14 @@ from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
 from chaosops.policies.chat import with_accusations
 from chaosops.policies.llm.adapter import adapter_identity
+from chaosops.policies.llm.thresholds import read_thresholds
 from chaosops.policies.llm.trained_on import read_trained_on, write_trained_on
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.policies.registry import load_policy
-from chaosops.rollout import load_team, play
+from chaosops.rollout import load_team, play, play_many
 from chaosops.trained import trained_adapter
+from chaosops.training.recipe_files import find_recipe, load_recipe
 from tests.conftest import Outcome
-
-REFUSAL = (
-    "trained was trained on arena1 (version 1), classic (version 1) and not on arena (version 2): "
-    "name --pack arena1 or --pack classic, or another policy"
-)
 
 
 def test_its_status_names_the_adapter_by_its_hash() -> None:
@@ -36,16 +33,46 @@ def test_its_status_names_the_adapter_by_its_hash() -> None:
     assert str(weights.parent) not in str(status)
 
 
-@pytest.mark.parametrize("scenario", ["rogue_deploy_bot", "disk_full"])
-def test_it_solves_incidents_on_seeds_it_never_saw(scenario: str) -> None:
-    """With a rogue and without; the demo's test has another rogue."""
-    team = load_team("trained")
-    episode = play(make_scenario(scenario, tier="hard", seed=4_242), team)
-    best = play(episode.scenario, load_team("oracle"))
-    assert episode.resolved
-    assert episode.false_flags == 0
-    assert episode.rogue_caught == best.rogue_caught
-    assert episode.reward >= 0.9 * best.reward
+def test_it_solves_incidents_on_seeds_it_never_saw() -> None:
+    """Most of the classic ones; the base solves none."""
+    names = ("rogue_deploy_bot", "disk_full", "db_deadlock")
+    scenarios = [make_scenario(name, tier="medium", seed=4_242) for name in names]
+    episodes = list(play_many(scenarios, load_team("trained"), side_by_side=1))
+    assert sum(episode.resolved for episode in episodes) >= 2
+
+
+def test_it_solves_a_company_that_it_never_saw() -> None:
+    """The base solves none. One company may be too hard, so there is a second one."""
+    for split in ("test", "reserve"):
+        scenario = make_scenario(pack="arena", split=split, tier="easy", seed=7)
+        episode = play(scenario, load_team("trained"))
+        told = [turn.decision.suspicion for turn in episode.turns if turn.decision.suspicion]
+        assert told
+        assert all(0 <= share <= 1 for of in told for share in of.values())
+        if episode.resolved:
+            return
+    raise AssertionError("neither company was resolved")
+
+
+def test_a_prompt_that_was_asked_before_is_answered_alike() -> None:
+    """To the last bit of its suspicion, whatever was asked in between."""
+    policy, asked = load_policy("trained"), []
+    for failure in ("autoscaler_cost_cut", "disk_full"):
+        env = Env(make_scenario(failure, tier="hard", seed=4_242))
+        env.step({"action": "noop"})
+        asked.append(DecisionRequest(env.view, 0))
+    first = policy.decide(asked)
+    assert all(decision.suspicion for decision in first)
+    assert policy.decide([asked[0], asked[0], asked[1]]) == [first[0], *first]
+
+
+def test_it_decides_by_the_thresholds_beside_it() -> None:
+    """Its Oversight flags from a belief on. Its status and its recipe say from which."""
+    thresholds = read_thresholds(trained_adapter())
+    assert thresholds is not None
+    assert load_policy("trained").status()["thresholds"] == thresholds._asdict()
+    last = load_recipe(find_recipe("reading_second"))
+    assert thresholds == last.thresholds
 
 
 def test_a_missing_adapter_is_an_error_with_its_place(
@@ -63,41 +90,48 @@ def test_what_makes_it_itself_cannot_be_replaced() -> None:
 
 def test_it_names_the_packs_that_it_was_trained_on() -> None:
     packs = read_trained_on(trained_adapter())
-    assert packs == {"arena1": "1", "classic": "1"}
+    assert packs == {"arena": "2", "classic": "1"}
     assert all(load_pack(name).version == version for name, version in packs.items())
+
+
+@pytest.fixture
+def classic_alone(tmp_path: Path) -> str:
+    """A model that was trained on one of the packs only."""
+    adapter = copytree(trained_adapter(), tmp_path / "mine")
+    write_trained_on(adapter, {"classic": "1"})
+    return f"local:smollm2+adapter={adapter}+format=menu"
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("run", "--pack", "arena", "--policy", "trained"),
-        ("run", "--split", "ood_wording", "--policy", "oversight=trained,others=heuristic"),
-        ("watch", "--pack", "arena", "--versus", "trained"),
-        ("play", "--pack", "arena", "--policy", "trained"),
-        ("bench", "--pack", "arena", "--policy", "trained"),
-        ("eval", "--pack", "arena", "--policies", "heuristic,trained", "--no-figures"),
+        ("run", "--pack", "arena", "--policy", "MODEL"),
+        ("run", "--split", "ood_wording", "--policy", "oversight=MODEL,others=heuristic"),
+        ("watch", "--pack", "arena", "--versus", "MODEL"),
+        ("play", "--pack", "arena", "--policy", "MODEL"),
+        ("bench", "--pack", "arena", "--policy", "MODEL"),
+        ("eval", "--pack", "arena", "--policies", "heuristic,MODEL", "--no-figures"),
     ],
     ids=lambda words: words[0],
 )
-def test_it_refuses_the_second_version(
-    cli: Callable[..., Outcome], words: Sequence[str], tmp_path: Path
+def test_a_pack_that_it_was_not_trained_on_is_refused(
+    cli: Callable[..., Outcome], words: Sequence[str], classic_alone: str, tmp_path: Path
 ) -> None:
     out = ("--out", str(tmp_path / "out")) if words[0] == "eval" else ()
-    code, _, err = cli(*words, *out)
+    code, _, err = cli(*(word.replace("MODEL", classic_alone) for word in words), *out)
     assert code == 2
-    assert err.strip().splitlines()[-1] == f"chaosops: {REFUSAL}"
+    refusal = (
+        " was trained on classic (version 1) and not on arena (version 2): "
+        "name --pack classic, or another policy"
+    )
+    assert err.strip().splitlines()[-1].endswith(refusal)
     assert not list(tmp_path.glob("out/*.json*"))
 
 
-def test_a_seat_refuses_by_the_rules_alone() -> None:
+def test_a_seat_refuses_by_the_rules_alone(classic_alone: str) -> None:
     env = Env(make_scenario(pack="arena", seed=1))
-    with pytest.raises(BadInput, match=r"not on arena: name --pack arena1 or --pack classic"):
-        load_policy("trained").decide([DecisionRequest(env.view, 0)])
-
-
-def test_it_plays_the_first_version() -> None:
-    episode = play(make_scenario(pack="arena1", tier="easy", seed=3), load_team("trained"))
-    assert episode.resolved
+    with pytest.raises(BadInput, match=r"not on arena: name --pack classic, or another policy"):
+        load_policy(classic_alone).decide([DecisionRequest(env.view, 0)])
 
 
 def test_any_adapter_that_names_its_packs_is_held_to_them(tmp_path: Path) -> None:

@@ -113,11 +113,9 @@ def test_keyword_solves_few_hard_incidents() -> None:
     assert mean(episode.resolved for episode in episodes("keyword", count=60)) <= 0.25
 
 
-@pytest.mark.parametrize("pack", ["classic", "arena1"])
-def test_without_documents_the_auditor_plays_the_heuristic(pack: str) -> None:
-    scenario = (
-        make_scenario("cascade", seed=3) if pack == "classic" else make_scenario(pack=pack, seed=3)
-    )
+@pytest.mark.parametrize("failure", ["cascade", "rogue_deploy_bot"])
+def test_without_documents_the_auditor_plays_the_heuristic(failure: str) -> None:
+    scenario = make_scenario(failure, seed=3)
     ours, theirs = (play(scenario, Team.of(load_policy(name))) for name in ("auditor", "heuristic"))
     assert [turn.decision.action for turn in ours.turns] == [
         turn.decision.action for turn in theirs.turns

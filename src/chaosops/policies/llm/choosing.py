@@ -92,6 +92,15 @@ def probabilities(
     return {row: {i: math.exp(score) for i, score in of.items()} for row, of in scores.items()}
 
 
+def at_once(paths: Sequence[Path]) -> bool:
+    """Whether a single token tells the paths apart.
+
+    >>> at_once([(7, 1, 0), (7, 2, 0)]), at_once([(1, 3), (1, 4), (2, 3)])
+    (True, False)
+    """
+    return len(_first_fork(0, paths).ask().candidates) == len(paths)
+
+
 class Remembering:
     """A session that caches its answers."""
 

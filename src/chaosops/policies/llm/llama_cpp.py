@@ -5,7 +5,9 @@ listens on a unix socket in a folder of this user and asks for a random key, so 
 other user can reach it.
 
 Flash attention is off. Without it, a quantised model computes the same bits whatever its cache and
-its batch hold, so an episode never depends on other episodes.
+its batch hold, so an episode never depends on other episodes. An adapter is not quantised: a token
+that is computed alone gets other bits than one in a batch. So a prompt that was asked before, of
+which all but the last token would be in the cache, is computed anew.
 """
 
 from __future__ import annotations
@@ -84,6 +86,7 @@ class LlamaCppRuntime:
             beside = "" if adapter is None else f" with {identity['adapter']} ({adapter})"
             raise BadInput(f"llama.cpp cannot load {gguf}{beside}: {error}") from None
         self.end = self._control_token("eos_token")
+        self._asked: set[int] | None = None if adapter is None else set()
 
     def status(self) -> Mapping[str, Any]:
         return self._status
@@ -96,7 +99,7 @@ class LlamaCppRuntime:
         for chat in chats:
             text = self._post("/apply-template", {"messages": [dict(m) for m in chat]})["prompt"]
             prompts.append(self._post("/tokenize", {"content": text, "parse_special": True}))
-        session = _Session(self._server, [prompt["tokens"] for prompt in prompts])
+        session = _Session(self._server, [prompt["tokens"] for prompt in prompts], self._asked)
         require_room(session.lengths, _SLOT_TOKENS)
         return session
 
@@ -129,8 +132,10 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class _Session:
-    def __init__(self, server: Any, prompts: list[list[int]]) -> None:
+    def __init__(self, server: Any, prompts: list[list[int]], asked: set[int] | None) -> None:
+        """``asked``: hashes of whole prompts that must not come from the cache again."""
         self._server = server
+        self._asked = asked
         self._prompts = prompts
         self.lengths = [len(prompt) for prompt in prompts]
 
@@ -159,8 +164,18 @@ class _Session:
 
     def _complete(self, row: int, written: tuple[int, ...], **options: Any) -> Any:
         prompt = [*self._prompts[row], *written]
-        question = {"prompt": prompt, "seed": 0, **options}
+        kept = bool(written) or self._is_new(prompt)
+        question = {"prompt": prompt, "seed": 0, "cache_prompt": kept, **options}
         return _checked(self._server.handle_completions(question))["choices"][0]
+
+    def _is_new(self, prompt: list[int]) -> bool:
+        if self._asked is None:
+            return True
+        key = hash(tuple(prompt))
+        if key in self._asked:
+            return False
+        self._asked.add(key)
+        return True
 
 
 def _checked(answer: Any) -> Any:

@@ -8,12 +8,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
-from chaosops.core.decision import Chat, Decision, Exchange
+from chaosops.core.decision import LEAST_CHANCE, Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
 from chaosops.policies.belief import Thresholds, decide
 from chaosops.policies.chat import suspicion_of
 from chaosops.policies.llm.calibration import Calibration
-from chaosops.policies.llm.choosing import Path, Remembering, choose, probabilities
+from chaosops.policies.llm.choosing import Path, Remembering, at_once, choose, probabilities
 from chaosops.policies.llm.formats import Format
 from chaosops.policies.llm.runtime import PromptTooLong, Runtime, Session
 from chaosops.policies.llm.trained_on import Packs, require_trained_on
@@ -86,8 +86,11 @@ class LocalModelPolicy:
         views = [request.view for request in requests]
         suspicions = self._suspicions(views, session, options)
         chosen = self._by_belief(views, session, options, chosen)
+        chances = _chances(session, options)
         return [
-            self._decision(chat, session, row, options[row], chosen[row], suspicions.get(row))
+            self._decision(
+                chat, session, row, options[row], chosen[row], suspicions.get(row)
+            )._replace(chances=chances.get(row))
             for row, chat in enumerate(chats)
         ]
 
@@ -180,6 +183,27 @@ class LocalModelPolicy:
             action = replace(action, confidence=suspicion[action.target])
         read, written = session.lengths[row], len(self._tokens(reply))
         return Decision(action, suspicion, Exchange(chat, reply, read, written))
+
+
+def _chances(session: Session, options: Sequence[_Options]) -> dict[int, dict[str, float]]:
+    """By row, the likely actions. Only where one answer of the model tells them all: to walk along
+    every legal reply takes longer than the decision."""
+    paths = [option.paths for option in options]
+    rows = {row: range(len(some)) for row, some in enumerate(paths) if at_once(some)}
+    found = {}
+    for row, of in probabilities(session, paths, rows).items():
+        ranked = sorted(of.items(), key=lambda item: -item[1])
+        actions = options[row].actions
+        found[row] = {_words(actions[i]): round(p, 4) for i, p in ranked if p >= LEAST_CHANCE}
+    return found
+
+
+def _words(action: Action | None) -> str:
+    if isinstance(action, FlagRogue) and action.evidence is not None:
+        return f"{action} for #{action.evidence}"
+    if isinstance(action, Communicate):
+        return f'"{action}"'
+    return "a message" if action is None else str(action)
 
 
 def _batches(chats: Sequence[Chat], size: int) -> Iterator[list[int]]:

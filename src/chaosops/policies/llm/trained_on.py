@@ -14,6 +14,7 @@ from typing import TypeGuard
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_object
+from chaosops.core.retired import retired_name
 from chaosops.policies.protocol import Policy
 
 FILE = "trained_on.json"
@@ -55,6 +56,6 @@ def require_trained_on(
         return
     known = ", ".join(f"{each} (version {packs[each]})" for each in packs)
     asked = f"{pack} (version {version})" if version else pack
-    others = [each for each in packs if each != pack and not pack_is_given]
+    others = [each for each in packs if not (each == pack or pack_is_given or retired_name(each))]
     cure = f"name --pack {' or --pack '.join(others)}, or" if others else "name"
     raise BadInput(f"{name} was trained on {known} and not on {asked}: {cure} another policy")

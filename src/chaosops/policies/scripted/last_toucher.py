@@ -16,7 +16,7 @@ from chaosops.roles.view import RoleView
 class LastToucherPolicy(HeuristicPolicy):
     name = "last_toucher"
     help = "flags the agent that touched the failing service last"
-    evaluated_in = ("arena", "arena1")
+    evaluated_in = ("arena",)
     rank = 40
 
     def act(self, view: RoleView, dice: Dice) -> Action:

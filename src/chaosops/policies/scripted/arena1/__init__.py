@@ -1,1 +1,0 @@
-"""Implementations for the arena pack."""
