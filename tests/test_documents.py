@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import pytest
 
@@ -15,7 +15,8 @@ from chaosops.cli import main
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.evaluate import evaluate
 from chaosops.evaluation.matrix import scenarios
-from chaosops.evaluation.stored import read_results
+from chaosops.evaluation.naming import short_names
+from chaosops.evaluation.stored import read_results, results_file
 from chaosops.packs import make_scenario
 from chaosops.packs.arena import PACK
 from chaosops.packs.arena.splits import (
@@ -41,140 +42,35 @@ def test_the_readme_shows_the_table_that_eval_prints() -> None:
     assert markdown_table(results.summary()) in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_readme_shows_what_the_trained_model_was_measured_at() -> None:
-    shipped = EVALUATIONS / "classic_published"
-    manifest, _ = read_results(shipped)
-    assert _adapter_digest() in manifest["policies"]["trained"]["adapter"]
-    rows = json.loads((shipped / "summary.json").read_text(encoding="utf-8"))
-    table = markdown_table([row for row in rows if row["policy"] in ("oracle", "trained")])
-    measured = [line for line in table.splitlines() if line.startswith("| trained")]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [_cells(line) for line in readme.splitlines() if line.startswith("| trained")] == [
-        _cells(line) for line in measured
-    ]
+def script(name: str) -> ModuleType:
+    """A script of the repository, as a module."""
+    folder = str(ROOT / "scripts")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    return import_module(name)
 
 
-def _adapter_digest() -> str:
-    return adapter_identity(trained_adapter())
+def test_the_documents_show_what_the_files_of_the_model_say(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """``python scripts/result_tables.py`` writes them anew."""
+    assert script("result_tables").main(["--check"]) == 0, capsys.readouterr().out
 
 
-def _cells(line: str) -> list[str]:
-    return [cell.strip() for cell in line.split("|")]
+def test_the_card_says_what_the_files_of_the_model_say(capsys: pytest.CaptureFixture[str]) -> None:
+    """``python scripts/shipped_card.py`` writes it anew."""
+    assert script("shipped_card").main(["--check"]) == 0, capsys.readouterr().out
 
 
-HEADLINE = (
-    "split, tier",
-    "trained",
-    "heuristic",
-    "oracle",
-    "above the heuristic",
-    "solved",
-    "rogue caught",
-    "innocent agents flagged / benign",
-    "AUROC, turn 1",
-    "AUROC, turn 2",
-    "AUROC, turn 3",
-)
-
-
-def headline(splits: Sequence[str], tiers: Sequence[str]) -> list[str]:
-    """The rows of the trained model, from the files that ship."""
-    rows = []
-    for split in splits:
-        shipped = EVALUATIONS / f"arena_{split}"
-        summary = json.loads((shipped / "summary.json").read_text(encoding="utf-8"))
-        monitor = json.loads((shipped / "monitor.json").read_text(encoding="utf-8"))
-        for tier in tiers:
-            of = {_short(row): row for row in summary if row["tier"] == tier}
-            (oversight,) = (
-                row
-                for row in monitor["summary"]
-                if row["tier"] == tier and _short(row) == "trained"
-            )
-            (paired,) = (
-                row
-                for row in monitor["paired"]
-                if (row["tier"], row["measure"], _short(row)) == (tier, "reward", "trained")
-            )
-            cells = [
-                f"{split}, {tier}",
-                *(f"{of[name]['mean_reward']:+.0f}" for name in ("trained", "heuristic", "oracle")),
-                _with_interval(paired, "{:+.0f}"),
-                f"{100 * of['trained']['solved']:.0f} %",
-                _with_interval(oversight["rogue_caught"], "{:.0%}"),
-                _with_interval(oversight["false_flags_per_benign_episode"], "{:.2f}"),
-                *(_with_interval(oversight.get(f"auroc_turn_{k}"), "{:.2f}") for k in (1, 2, 3)),
-            ]
-            rows.append("| " + " | ".join(cells) + " |")
-    return ["| " + " | ".join(HEADLINE) + " |", "|---|" + "---:|" * (len(HEADLINE) - 1), *rows]
-
-
-def _short(row: Mapping[str, Any]) -> str:
-    return str(row["policy"]).partition("+")[0]
-
-
-def _with_interval(figure: Mapping[str, Any] | None, form: str) -> str:
-    """A file of an earlier version does not hold every figure."""
-    if figure is None or figure["value"] is None:
-        return "n/a"
-    if figure["ci95"] is None:
-        return f"{form.format(figure['value'] + 0.0)} [n/a]"
-    low, high = (form.format(bound + 0.0) for bound in figure["ci95"])
-    return f"{form.format(figure['value'] + 0.0)} [{low}, {high}]"
-
-
-SPLITS = ("test", "ood_names", "ood_rogue", "ood_scale", "ood_mechanism")
-
-
-def test_the_documents_show_what_the_trained_model_was_measured_at_in_the_arena() -> None:
-    for split in SPLITS:
-        manifest, _ = read_results(EVALUATIONS / f"arena_{split}")
-        (status,) = (
-            status
-            for policy, status in manifest["policies"].items()
-            if policy.startswith("trained")
-        )
-        assert _adapter_digest() in status["adapter"]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    heads = [
-        *headline(SPLITS[:1], ("easy", "medium", "hard")),
-        *headline(SPLITS[1:], ("hard",))[2:],
-    ]
-    assert "\n".join(heads) in readme
-    arena = (ROOT / "docs/arena1.md").read_text(encoding="utf-8")
-    assert "\n".join(headline(SPLITS, ("easy", "medium", "hard"))) in arena
-
-
-def test_the_readme_opens_with_figures_that_ship() -> None:
-    shipped = EVALUATIONS / "arena_test"
-    summary = json.loads((shipped / "summary.json").read_text(encoding="utf-8"))
-    monitor = json.loads((shipped / "monitor.json").read_text(encoding="utf-8"))["summary"]
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    names = {
-        "heuristic": "heuristic",
-        "trained": "**trained**",
-        "oracle": "oracle, which knows the truth",
-    }
-    for policy, title in names.items():
-        (row,) = [r for r in summary if (_short(r), r["tier"]) == (policy, "hard")]
-        (seen,) = [r for r in monitor if (_short(r), r["tier"]) == (policy, "hard")]
-        shares = (row["solved"], seen["rogue_caught"]["value"])
-        flagged = seen["false_flags_per_benign_episode"]["value"]
-        cells = (
-            f"{row['mean_reward']:+.0f}",
-            *(f"{share:.0%}".replace("%", " %") for share in shares),
-        )
-        assert f"| {title} | {' | '.join(cells)} | {flagged:.2f} |" in readme
-
-
-def test_the_page_of_version_1_shows_the_table_that_eval_prints() -> None:
-    """Most rows stand in the evaluation that ships, and ``chaosops verify`` plays those again."""
-    shipped = json.loads((EVALUATIONS / "arena_test/summary.json").read_text(encoding="utf-8"))
-    others = evaluate(["keyword", "last_toucher"], scenarios(pack="arena1", split="test"))
-    order = ["random", "keyword", "heuristic", "last_toucher", "oracle"]
-    rows = [row for row in (*shipped, *others.summary()) if row["policy"] in order]
-    rows.sort(key=lambda row: order.index(row["policy"]))
-    assert markdown_table(rows) in (ROOT / "docs/arena1.md").read_text(encoding="utf-8")
+def test_every_evaluation_that_ships_is_of_the_adapter_that_ships() -> None:
+    digest = adapter_identity(trained_adapter())
+    played = [folder for folder in sorted(EVALUATIONS.iterdir()) if results_file(folder)]
+    assert played
+    for folder in played:
+        policies = read_results(folder)[0]["policies"]
+        names = short_names(policies)
+        (ours,) = [policies[name] for name, short in names.items() if short == "trained"]
+        assert digest in ours["adapter"], folder
 
 
 EXAMPLE = (ROOT / "docs/arena_example.md").read_text(encoding="utf-8")
@@ -231,8 +127,3 @@ def test_the_example_file_can_be_played(tier: Tier) -> None:
         episode = play(make_scenario(mechanisms=OWN_FAULTS, tier=tier, seed=seed), oracle)
         assert episode.cause in ("lease_lost", "fanout_burst")
         assert episode.resolved
-
-
-if __name__ == "__main__":  # python -m tests.test_documents: the tables, from the files that ship
-    print("\n".join(headline(SPLITS, ("easy", "medium", "hard"))), "\n")
-    print(markdown_table(json.loads((EVALUATIONS / "classic_published/summary.json").read_text())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import chaosops
+from chaosops.cli.commands.demo import first_with_rogue
 from chaosops.version import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -52,7 +54,7 @@ def installed(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_is_small_and_holds_the_package_alone(dist: Path) -> None:
     (wheel,) = dist.glob("*.whl")
     assert wheel.name == f"chaosops-{VERSION}-py3-none-any.whl"
-    assert wheel.stat().st_size < 13 * MEGABYTE
+    assert wheel.stat().st_size < 20 * MEGABYTE
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.partition("/")[0] for name in names} == {
         "chaosops",
@@ -76,12 +78,16 @@ def test_the_demo_of_the_wheel_runs_anywhere(installed: Path, tmp_path: Path) ->
     assert VERSION in python("-m", "chaosops", "--version")
     shown = python("-m", "chaosops", "demo", "--out", "demo")
     assert "random against trained" in shown
-    assert "trained is smollm2 with adapter sha256:" in shown
-    assert "3 replies" in shown
-    assert shown.index("ROGUE CAUGHT") < shown.index("| policy") < shown.index("rogue_vs_mttr.png")
-    assert shown.index("\n| oracle") < shown.index("\n| trained") < shown.index("that ships")
+    assert f"Seed {first_with_rogue().seed} of split test, tier hard: the first one" in shown
+    assert re.search(r"trained is smollm2 with adapter sha256:.*: \d+ replies, ", shown)
+    # Whether it catches the rogue is a result, which the demo does not choose.
+    assert shown.index("trained: ") < shown.index("| policy") < shown.index("rogue_vs_mttr.png")
+    table = shown[shown.index("The published matrix") :]
+    assert table.index("\n| oracle") < table.index("\n| trained") < table.index("that ships")
     assert "| trained" not in (tmp_path / "demo/table.md").read_text()
-    assert "flag_rogue autoscaler" in (tmp_path / "demo/trained_episode.html").read_text()
+    told = (tmp_path / "demo/trained_episode.html").read_text()
+    assert "oversight" in told
+    assert "charter" in told.lower()
     assert (tmp_path / "demo/comparison_curve.png").exists()
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from chaosops import Env, make_scenario
-from chaosops.packs import SHIPPED
+from chaosops.packs import simulated_packs
 from tests.server.conftest import Running
 
 CLIENT = Path(__file__).parents[2] / "examples/play.mjs"
@@ -38,7 +38,7 @@ def _run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
 
-@pytest.mark.parametrize("pack", SHIPPED)
+@pytest.mark.parametrize("pack", simulated_packs())
 def test_it_plays_an_episode(served: Running, pack: str) -> None:
     """Its actions, played in this process, earn the same."""
     played = _run(*node(), str(CLIENT), served.url, pack, "7")

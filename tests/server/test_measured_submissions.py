@@ -23,6 +23,7 @@ from chaosops.evaluation.submission import (
     token_digest,
     write_submission,
 )
+from chaosops.packs import load_pack
 from chaosops.policies.registry import load_policy
 from chaosops.report.written import derived_files, judged
 from chaosops.rollout import Team, load_team
@@ -91,7 +92,17 @@ def planned(split: PrivateSplit, name: str, seeds: int) -> tuple[Submission, str
     digest, commitment = token_digest(token), split.secret.commitment
     roles = (Role.OVERSIGHT,)
     plan = Submission(
-        name, "test", (Tier.HARD,), seeds, 0, "main", roles, "heuristic", commitment, digest
+        name,
+        "test",
+        (Tier.HARD,),
+        seeds,
+        0,
+        "main",
+        roles,
+        "heuristic",
+        commitment,
+        digest,
+        load_pack("arena").version,
     )
     return plan, token
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from websockets.exceptions import ConnectionClosed
@@ -11,6 +12,8 @@ from chaosops.cli import main
 from chaosops.evaluation.submission import (
     read_submission,
 )
+from chaosops.policies.llm.trained_on import write_trained_on
+from chaosops.trained import trained_adapter
 from tests.server.conftest import Evaluating, StartServer
 from tests.server.evaluating import (
     PrivateSplit,
@@ -183,14 +186,17 @@ def test_a_policy_that_needs_the_truth_cannot_submit(capsys: pytest.CaptureFixtu
 
 
 def test_a_model_of_another_pack_is_refused_before_an_episode_begins(
-    evaluating: Evaluating, capsys: pytest.CaptureFixture[str]
+    evaluating: Evaluating, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     split, served = evaluating
     token = split.open(capsys, "model", "--seeds", "1")
-    words = ["submit", "--url", served.url, "--token", token, "--policy", "trained"]
+    adapter = copytree(trained_adapter(), tmp_path / "classic_alone")
+    write_trained_on(adapter, {"classic": "1"})
+    model = f"local:smollm2+adapter={adapter}+format=menu"
+    words = ["submit", "--url", served.url, "--token", token, "--policy", model]
     assert main(words) == 2
     assert capsys.readouterr().err.strip().splitlines()[-1] == (
-        f"chaosops: {served.url}: the policy was trained on arena1 (version 1), classic (version 1)"
+        f"chaosops: {served.url}: the policy was trained on classic (version 1)"
         " and not on arena (version 2): name another policy"
     )
     with line_to(served.socket) as line:

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from chaosops import load_policy
 from chaosops.cli import main
 from chaosops.client import read_rules, read_view
-from chaosops.packs import SHIPPED
+from chaosops.packs import simulated_packs
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.server.app import build_app
 from chaosops.server.wire_documents import documents
@@ -118,7 +118,7 @@ def policy_action(view: dict[str, Any], rules: dict[str, Any]) -> dict[str, Any]
 
 
 @pytest.mark.parametrize("options", [{}, {"role": "oversight"}], ids=["all", "one"])
-@pytest.mark.parametrize("pack", SHIPPED)
+@pytest.mark.parametrize("pack", simulated_packs())
 def test_every_message_of_an_episode_is_described(
     served: Running, pack: str, options: dict[str, Any]
 ) -> None:
@@ -137,7 +137,7 @@ def test_every_message_of_an_episode_is_described(
     assert kinds == {"observation", "state", "error", "mcp"}
 
 
-@pytest.mark.parametrize("pack", SHIPPED)
+@pytest.mark.parametrize("pack", simulated_packs())
 def test_every_message_of_a_table_is_described(served: Running, pack: str) -> None:
     opened = open_table(served, pack=pack, tier="hard", seed=3)
     http_validator("OpenedTable").validate(opened)
@@ -284,7 +284,7 @@ def free_server() -> Iterator[Running]:
 
 
 def test_answers_over_http_are_described(served: Running) -> None:
-    for pack in SHIPPED:
+    for pack in simulated_packs():
         answer = httpx.post(f"{served.url}/reset", json={"pack": pack, "seed": 3})
         http_validator("Observed").validate(answer.json())
     http_validator("ChaosOpsState").validate(httpx.get(f"{served.url}/state").json())

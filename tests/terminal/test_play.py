@@ -14,7 +14,7 @@ from chaosops.core.vocabulary import Role
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.registry import load_policy
-from chaosops.report.acts import change_words
+from chaosops.report.acts import change_words, clock
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView, project
 from chaosops.rollout import Rollout, Team, advance
@@ -76,13 +76,13 @@ def test_audits_show_orders_and_inspections_show_utilisation() -> None:
     assert signed
     for act in signed:
         change = change_words(act.before, act.after)
-        words = f"{act.at:+d} {act.attribute} of {act.target} {change}; order: {act.order}"
+        words = f"{clock(act.at)} {act.attribute} of {act.target} {change}; order: {act.order}"
         assert words in text
     (look,) = view.inspections
     busy = dict(look.utilisation)
     for found in look.changes:
         change = change_words(found.before, found.after)
-        assert f"{found.at:+d} {found.attribute} {change} at util {busy[found.at]}%" in text
+        assert f"{clock(found.at)} {found.attribute} {change} at util {busy[found.at]}%" in text
 
 
 def test_commands_are_read() -> None:
@@ -138,7 +138,7 @@ def test_an_episode_is_played_by_reading(
     assert begun
     assert "#" not in before  # told before anything is shown
     assert "Taken back; nothing was done." in out
-    assert f"{act.agent} for #{act.id} at minute {act.step}: {act.action}" in out
+    assert f"{act.agent} for #{act.id} at {clock(act.step)}: {act.action}" in out
     assert "order: " in out
     assert f"flag_rogue {act.agent} for #{act.id}"[:36] in out
     assert f"rogue {act.agent} caught" in out

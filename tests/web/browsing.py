@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, Route, V
 
 from chaosops.policies.registry import load_policy
 from chaosops.rollout import Team, play
-from chaosops.web.choices import read_scenario
+from chaosops.web.choices import code_of, read_scenario
 from chaosops.web.policy_cache import OFFERED, OfferedPolicy
 from tests.browser import REASON, find_browser
 
@@ -25,7 +25,8 @@ MISSING = OfferedPolicy(
 POLICIES = (MISSING, *(entry for entry in OFFERED if not entry.is_model))
 PHONE = ViewportSize(width=390, height=844)
 DESKTOP = ViewportSize(width=1280, height=800)
-LINK = "?pack=classic&scenario=autoscaler_cost_cut&tier=hard&seed=42&left=random&right=heuristic"
+CODE = code_of("autoscaler_cost_cut")
+LINK = f"?pack=classic&scenario={CODE}&tier=hard&seed=42&left=random&right=heuristic"
 ARENA = "?pack=arena&split=test&tier=hard&seed=3&left=random&right=oracle"
 SEAT = "?mode=seat&pack=classic&scenario=mystery&tier=hard&seed=5&role=oversight&partners=heuristic"
 
@@ -63,7 +64,10 @@ class Visitor:
 
 def wait_for_form(page: Page) -> None:
     """Until the catalogue has come, the form is inert and has only its first values."""
-    page.locator("#setup:not([inert])").wait_for()
+    page.locator("#setup:not([inert])").wait_for(state="attached")
+    advanced = page.locator("#advanced")
+    if advanced.get_attribute("open") is None:
+        advanced.locator("summary").first.click()
 
 
 def to_the_end(page: Page) -> None:

@@ -24,12 +24,12 @@ Message = dict[str, Any]
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[str]:
+def serving(settings: Settings, port: int = 0) -> Iterator[str]:
     """The address of a server that runs in a thread of its own."""
     app = build_app(settings)
     config = uvicorn.Config(app, log_level="warning", ws="none", lifespan="off")
     server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
         try:

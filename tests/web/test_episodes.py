@@ -8,7 +8,7 @@ import pytest
 from chaosops.env import Env
 from chaosops.policies.registry import load_policy
 from chaosops.report.frames import frame_of
-from chaosops.rollout import Rollout, Team, advance, play
+from chaosops.rollout import Rollout, Team, advance, load_team, play
 from chaosops.web.choices import DEFAULTS, MYSTERY, catalogue, read_scenario
 from chaosops.web.wire import tail
 from tests.web.conftest import Message
@@ -26,7 +26,7 @@ CLASSIC = {"scenario": "autoscaler_cost_cut", "tier": "hard", "seed": "42"}
 def test_the_page_shows_what_the_world_plays(
     episode: Ask, policy: str, query: dict[str, str]
 ) -> None:
-    start, *frames = episode(policy=policy, **query)
+    start, *frames, file = episode(policy=policy, **query)
     played = play(read_scenario(query), Team.of(load_policy(policy)))
     assert start["kind"] == "start"
     assert start["limit"] == played.scenario.limit
@@ -38,6 +38,23 @@ def test_the_page_shows_what_the_world_plays(
     assert sum(not flag["caught"] for flag in last["flags"]) == played.false_flags
     assert last["outcome"]["rogue"] == played.rogue
     assert all(frame["outcome"] is None for frame in frames[:-1])
+    assert (file["kind"], file["rogue"]) == ("case_file", played.rogue)
+    assert [turn["role"] for turn in file["turns"]] == [turn.role.value for turn in played.turns]
+
+
+def test_partners_play_the_other_roles(episode: Ask, client: httpx.Client) -> None:
+    start, *frames, _ = episode(policy="auditor", role="oversight", partners="random", **ARENA)
+    team = "oversight=auditor,others=random"
+    played = play(read_scenario(ARENA), load_team(team))
+    alone = play(read_scenario(ARENA), load_team("auditor"))
+    assert start["team"] == team
+    assert frames[-1]["reward"] == played.reward != alone.reward
+    assert [f["turn"]["words"] for f in frames[1:]] == [
+        str(t.decision.action) for t in played.turns
+    ]
+    # More often than a visitor has slots: a refusal takes none.
+    for wrong in 20 * ({"partners": "nobody"}, {"partners": "random", "role": "king"}):
+        assert client.get("/api/episode", params={"policy": "auditor", **wrong}).status_code == 400
 
 
 def test_equal_links_give_equal_bytes(client: httpx.Client) -> None:
@@ -46,7 +63,7 @@ def test_equal_links_give_equal_bytes(client: httpx.Client) -> None:
 
 
 def test_lists_are_rebuilt_from_what_was_added(episode: Ask) -> None:
-    _, *wires = episode(policy="heuristic", **ARENA)
+    _, *wires, _ = episode(policy="heuristic", **ARENA)
     rollout = Rollout(Env(read_scenario(ARENA)), Team.of(load_policy("heuristic")))
     frame = frame_of(rollout)
     whole: dict[str, list[Any]] = {name: [] for name in ("logs", "trace", "chat", "findings")}
@@ -73,7 +90,12 @@ def test_a_tail_makes_the_new_from_the_old(old: str, new: str) -> None:
     [
         ({"tier": "insane"}, "allowed: easy, medium, hard"),
         ({"pack": "modern"}, "allowed: classic, arena"),
-        ({"scenario": "meteor"}, "allowed: autoscaler_cost_cut"),
+        ({"scenario": "meteor"}, "unknown incident 'meteor'; did you mean 'mystery'? allowed: "),
+        ({"scenario": "inc-1"}, "allowed: mystery, inc-103, inc-212"),
+        (
+            {"pack": "arena", "scenario": "inc-103"},
+            "no incident to name, got 'inc-103'",
+        ),
         ({"pack": "arena", "split": "tset"}, "did you mean 'test'"),
         ({"seed": "-1"}, "seed must be a whole number from 0 to 4294967295, got '-1'"),
         ({"seed": "٤٢"}, "seed must be a whole number"),
@@ -89,7 +111,7 @@ def test_a_bad_value_says_what_is_allowed(
 ) -> None:
     response = client.get("/api/episode", params=query)
     assert response.status_code == 400
-    assert words in response.json()["error"]
+    assert words in response.json()["detail"]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +132,7 @@ def test_a_visitor_can_name_only_what_is_on_the_list(client: httpx.Client, polic
         method = "GET" if name == "policy" else "POST"
         response = client.request(method, path, params={name: policy})
         assert response.status_code == 400
-        assert "unknown policy" in response.json()["error"]
+        assert "unknown policy" in response.json()["detail"]
 
 
 def test_a_mystery_is_the_same_for_everybody_and_not_always_the_same() -> None:

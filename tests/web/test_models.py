@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event, Lock, current_thread
 from typing import Any
@@ -16,7 +16,7 @@ from chaosops.access.limits import Limits, OverQuota
 from chaosops.core.actions import Communicate, Noop
 from chaosops.core.decision import Decision
 from chaosops.policies.protocol import DecisionRequest
-from chaosops.web import policy_cache
+from chaosops.web import episodes, policy_cache
 from chaosops.web.episode_pool import EpisodePool
 from chaosops.web.policy_cache import OfferedPolicy
 from chaosops.web.routes import Settings
@@ -102,7 +102,31 @@ def test_many_visitors_share_one_model(model: SlowModel) -> None:
     for lines in told:
         start = next(line for line in lines if line["kind"] == "start")
         assert start["status"] == "model slow + none sha256:0"
-        assert lines[-1]["outcome"]["steps"] == 25
+        assert lines[-2]["outcome"]["steps"] == 25
+
+
+def test_while_a_model_thinks_visitors_are_told_who_and_how_many_wait(
+    model: SlowModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(episodes, "THINKING_S", 0.05)
+    model.free.clear()
+    params = {"policy": "trained"}
+
+    def until_thinking(response: httpx.Response) -> Iterator[dict[str, Any]]:
+        told = map(json.loads, response.iter_lines())
+        return (line for line in told if line["kind"] == "thinking")
+
+    with (
+        visiting(Settings(policies=[MODEL], results=())) as client,
+        client.stream("GET", "/api/episode", params=params) as first,
+    ):
+        thinking = until_thinking(first)
+        said = next(thinking)
+        assert (said["role"], said["ahead"], said["tokens"]) == ("sre", 0, 0)
+        assert said["seconds"] >= 0
+        with client.stream("GET", "/api/episode", params=params) as second:
+            assert next(until_thinking(second))["ahead"] == 1
+        model.free.set()
 
 
 def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
@@ -120,7 +144,7 @@ def test_a_thinking_model_keeps_nobody_else_waiting(model: SlowModel) -> None:
         assert client.get("/api/catalogue").status_code == 200
         assert time.monotonic() - started < 20  # the model thinks for 30 s
         model.free.set()
-        assert json.loads(list(lines)[-1])["outcome"]
+        assert json.loads(list(lines)[-2])["outcome"]
 
 
 def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
@@ -132,7 +156,7 @@ def test_the_cap_answers_and_who_leaves_makes_room(model: SlowModel) -> None:
             full = client.get("/api/episode", params=query)
             assert full.status_code == 429
             assert full.headers["Retry-After"] == "5"
-            assert "all 1 episodes are taken" in full.json()["error"]
+            assert "all 1 episodes are taken" in full.json()["detail"]
         # The visitor has left, but the model still computes the turn: the slot is taken.
         time.sleep(0.2)
         assert client.get("/api/episode", params=query).status_code == 429
@@ -284,7 +308,8 @@ def test_a_real_model_plays_and_stops_with_its_visitor() -> None:
                 seen.append(json.loads(text))
                 if seen[-1].get("step") == 2:
                     break
-        assert [message["kind"] for message in seen] == ["loading", "start", *["frame"] * 3]
+        kinds = [message["kind"] for message in seen if message["kind"] != "thinking"]
+        assert kinds == ["loading", "start", *["frame"] * 3]
         assert seen[1]["status"].startswith("model smollm2")
         assert "sha256:" in seen[1]["details"]["revision"]
         assert set(seen[-1]["turn"]["suspicion"]) == set(seen[1]["agents"])

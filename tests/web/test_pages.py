@@ -7,7 +7,10 @@ import httpx
 import pytest
 
 from chaosops.access.protect import FRAME_VARIABLE
-from chaosops.web.routes import Settings
+from chaosops.core.errors import BadInput
+from chaosops.packs import load_pack
+from chaosops.web.choices import code_of, read_scenario
+from chaosops.web.routes import Settings, build_router
 from tests.web.conftest import serving
 
 STATIC = {item.name: item for item in (files("chaosops.web") / "static").iterdir()}
@@ -56,6 +59,19 @@ def test_pages_are_asked_for_again_and_their_files_kept(client: httpx.Client, pa
     assert stale.headers["Cache-Control"] == "no-cache"
 
 
+@pytest.mark.parametrize("path", ["/", "/api/catalogue"])
+def test_nothing_names_a_failure_before_it_is_played(client: httpx.Client, path: str) -> None:
+    """Some names tell who did it. Links with a name still work."""
+    text = client.get(path).text
+    classic = load_pack("classic")
+    names = [*classic.failures(), *classic.wordings.values()]
+    assert [name for name in names if f'"{name}"' in text or f">{name}<" in text] == []
+    codes = {code_of(name): name for name in classic.failures()}
+    assert len(codes) == len(classic.failures())
+    for code, name in codes.items():
+        assert read_scenario({"scenario": code}) == read_scenario({"scenario": name})
+
+
 @pytest.mark.parametrize("path", [*PAGES, "/static/index.js"])
 def test_who_asks_for_the_head_gets_it(client: httpx.Client, path: str) -> None:
     head, whole = client.head(path, headers=PLAIN), client.get(path, headers=PLAIN)
@@ -77,19 +93,25 @@ def test_a_mistyped_address_is_a_page_for_people(client: httpx.Client, path: str
 
 
 @pytest.mark.parametrize(
-    ("path", "accept", "status"),
+    ("path", "accept", "status", "words"),
     [
-        ("/reslts", "*/*", 404),
-        ("/api/none", BROWSER, 404),
-        ("/api/seats", BROWSER, 405),
+        ("/reslts", "*/*", 404, "there is nothing at '/reslts'"),
+        ("/api/none", BROWSER, 404, "there is nothing at '/api/none'"),
+        ("/api", BROWSER, 404, "there is nothing at '/api'"),
+        ("/api/seats", BROWSER, 405, "'/api/seats' does not answer GET"),
+        ("/api/cases/ostrich", BROWSER, 404, "unknown case 'ostrich'; allowed: avocet, "),
+        ("/api/cases/heron/replay", BROWSER, 400, "no recorded policy is named; allowed: "),
+        ("/api/episode?tier=zz", BROWSER, 400, "unknown tier 'zz'; allowed: "),
     ],
 )
 def test_a_mistyped_address_is_json_for_programs(
-    client: httpx.Client, path: str, accept: str, status: int
+    client: httpx.Client, path: str, accept: str, status: int, words: str
 ) -> None:
+    """All errors have one shape."""
     answer = client.get(path, headers={"Accept": accept})
     assert answer.status_code == status
     assert set(answer.json()) == {"detail"}
+    assert answer.json()["detail"].startswith(words)
 
 
 def test_a_slash_too_many_is_forgiven(client: httpx.Client) -> None:
@@ -129,3 +151,25 @@ def test_scripts_never_make_markup_from_text(name: str) -> None:
     assert hosts <= {"http://www.w3.org"}
     for module in re.findall(r'from "\./([^"]+)"', text):
         assert module in STATIC
+
+
+def test_every_page_leads_to_the_source_and_the_documents(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = [*PAGES, "/case/heron", "/nowhere"]
+    for path in paths:
+        text = client.get(path, headers={"Accept": BROWSER}).text
+        assert "<code>docs/</code> of the repository" in text
+    monkeypatch.setenv("CHAOSOPS_WEB_SOURCE", "https://code.example/chaosops")
+    monkeypatch.setenv("CHAOSOPS_WEB_DOCS", "https://docs.example")
+    with serving(Settings(results=())) as address:
+        for path in paths:
+            text = httpx.get(address + path, headers={"Accept": BROWSER}).text
+            assert '<a href="https://code.example/chaosops">Source</a>' in text
+            assert '<a href="https://docs.example">Documentation</a>' in text
+
+
+def test_an_address_of_the_source_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHAOSOPS_WEB_SOURCE", "javascript:alert(1)")
+    with pytest.raises(BadInput, match="CHAOSOPS_WEB_SOURCE must be an address with https://"):
+        build_router(Settings(results=()))

@@ -97,7 +97,7 @@ def test_a_visitor_has_so_many_seats_and_no_more() -> None:
         seats = [sit(client, CLASSIC, "oversight")[0]["seat"] for _ in range(2)]
         refused = client.post("/api/seats", params={**CLASSIC, "role": "oversight"})
         assert refused.status_code == 429
-        assert "--max-seats-per-client" in refused.json()["error"]
+        assert "--max-seats-per-client" in refused.json()["detail"]
         client.post(f"/api/seats/{seats[0]}/leave")
         sit(client, CLASSIC, "oversight")
 

@@ -62,7 +62,8 @@ def test_who_plays_like_the_heuristic_earns_what_it_earns(
 ) -> None:
     _, after, moves = play_through(client, query, role, "heuristic")
     reward = play(read_scenario(query), Team.of(load_policy("heuristic"))).reward
-    assert after[-1]["reward"] == reward
+    assert after[-2]["reward"] == reward
+    assert after[-1]["kind"] == "case_file"
     # The link to one's own episode shows it again.
     params = {**query, "role": role, "policy": "heuristic", "moves": json.dumps(moves)}
     again = messages(client.get("/api/episode", params=params))
@@ -75,7 +76,7 @@ RULE_KEYS = {
 }
 VIEW_KEYS = {
     *("health", "metrics", "logs", "alerts", "chat", "trace", "inspections", "audits"),
-    "relevant",
+    *("relevant", "suspects"),
 }
 
 
@@ -93,7 +94,7 @@ def test_until_the_end_a_player_is_sent_his_view_and_nothing_else(
     for i, message in enumerate(views):
         seen = worded_view(project(env.world.public, Role(role)), wordings)
         wanted = json.loads(json.dumps(view_to_wire(seen)))
-        added = ("kind", "on_turn", "relevant")
+        added = ("kind", "on_turn", "relevant", "suspects")
         assert {k: v for k, v in message.items() if k not in added} == wanted
         if i + 1 < len(views):
             env.play(episode.turns[i].decision)
@@ -140,9 +141,11 @@ def test_before_the_end_no_id_of_a_failure_is_sent(client: httpx.Client) -> None
     mystery = {"scenario": "mystery", "tier": "hard", "seed": "5"}
     for role in Role:
         before, after, _ = play_through(client, mystery, role.value, "heuristic")
+        # Prompts, which a case file shows, have ids.
+        assert after.pop()["kind"] == "case_file"
         for message in (*before, *after):
             assert not any(name in json.dumps(message) for name in ids), message["kind"]
-    watched = messages(client.get("/api/episode", params={**mystery, "policy": "oracle"}))
+    *watched, _ = messages(client.get("/api/episode", params={**mystery, "policy": "oracle"}))
     assert not any(name in json.dumps(watched) for name in ids)
     assert watched[-1]["outcome"]["cause"] == "crashing workers"
 
@@ -164,7 +167,7 @@ def test_a_flag_names_an_act(client: httpx.Client) -> None:
         ({**flag, "target": other, "evidence": act}, f"act #{act} is by {agent}"),
     ):
         refused = do(client, seat, move)
-        assert (refused.status_code, words in refused.json()["error"]) == (400, True)
+        assert (refused.status_code, words in refused.json()["detail"]) == (400, True)
     told = messages(do(client, seat, {**flag, "evidence": act}))
     chat = [one for one in told if one["kind"] == "view"][-1]["chat"]
     assert {**flag, "evidence": act} in [message.get("action") for message in chat]
@@ -179,7 +182,7 @@ def test_documents_are_sent_and_selected(client: httpx.Client) -> None:
     developer = sit(client, ARENA, "dev")[0]
     assert not developer["charter"]
     assert all(page["remedy"] for page in developer["runbook"])
-    start, *frames = messages(client.get("/api/episode", params={**ARENA, "policy": "auditor"}))
+    start, *frames, _ = messages(client.get("/api/episode", params={**ARENA, "policy": "auditor"}))
     assert {page["name"] for page in start["runbook"]} == pages
     assert "menus" not in start
     assert all(set(frame["relevant"]["pages"]) <= pages for frame in frames)
@@ -209,7 +212,7 @@ def test_a_move_that_is_none_can_be_made_again(client: httpx.Client, move: Any, 
     seat = sit(client, CLASSIC, "oversight")[0]["seat"]
     response = do(client, seat, move)
     assert response.status_code == 400
-    assert words in response.json()["error"]
+    assert words in response.json()["detail"]
     assert messages(do(client, seat, {"action": "noop"}))[-1]["kind"] == "your_turn"
 
 
@@ -218,7 +221,7 @@ def test_a_body_that_is_no_move(client: httpx.Client) -> None:
     for body, words in ((b"{", "JSON object"), (b" " * 20_000, "at most 10000 bytes")):
         response = client.post(f"/api/seats/{seat}/moves", content=body, headers=JSON)
         assert response.status_code == 400
-        assert words in response.json()["error"]
+        assert words in response.json()["detail"]
 
 
 def test_a_seat_belongs_to_who_knows_its_key(client: httpx.Client) -> None:
@@ -227,7 +230,7 @@ def test_a_seat_belongs_to_who_knows_its_key(client: httpx.Client) -> None:
     assert client.post(f"/api/seats/{seat}/leave").status_code == 204
     gone = do(client, seat, {"action": "noop"})
     assert gone.status_code == 410
-    assert "take a new seat" in gone.json()["error"]
+    assert "take a new seat" in gone.json()["detail"]
 
 
 def test_who_knows_the_truth_is_no_partner(client: httpx.Client) -> None:

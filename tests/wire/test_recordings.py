@@ -49,6 +49,19 @@ def test_exchanges_and_unreadable_replies_come_back_too() -> None:
     assert again.turns[3].decision.exchange is None  # a script sat there
 
 
+def test_the_chances_of_actions_come_back_and_stay_out_of_results() -> None:
+    episode = talk()
+    first = episode.turns[0]
+    told = {"noop": 0.75, "restart db": 0.2}
+    episode.turns[0] = first._replace(decision=first.decision._replace(chances=told))
+    assert through_json(episode) == episode
+    assert "chances" not in episode_to_wire(episode)["turns"][0]
+    record = to_record(episode)
+    record["decisions"][0]["chances"] = {"noop": 2}
+    with pytest.raises(BadInput, match="chances of noop must be from 0 to 1"):
+        from_record(record)
+
+
 def test_derived_figures_of_exchanges() -> None:
     episode = talk()
     wire = episode_to_wire(episode)

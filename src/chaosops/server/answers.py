@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 
+from chaosops.access.answers import detail_of
 from chaosops.access.limits import OverQuota
 from chaosops.core.errors import ChaosOpsError
 from chaosops.server.errors import NoEpisode, ServerMistake, in_one_line
@@ -50,8 +51,8 @@ def add_answers(app: FastAPI) -> None:
         return JSONResponse({"detail": in_one_line(error.errors())}, 422)
 
     @app.exception_handler(HTTPException)
-    async def pass_on(_: Request, error: HTTPException) -> JSONResponse:
-        detail: Any = error.detail
+    async def pass_on(request: Request, error: HTTPException) -> JSONResponse:
+        detail = detail_of(request.url.path, request.method, error)
         if isinstance(detail, list):
             detail = in_one_line(detail)
         return JSONResponse({"detail": detail}, error.status_code, headers=error.headers)

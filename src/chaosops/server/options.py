@@ -14,7 +14,13 @@ from chaosops import packs
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
-from chaosops.packs import DEFAULT_PACK, GENERATED_PACK, SHIPPED, make_scenario
+from chaosops.packs import (
+    DEFAULT_PACK,
+    GENERATED_PACK,
+    make_scenario,
+    require_simulated,
+    simulated_packs,
+)
 from chaosops.policies.llm.formats import load_format
 from chaosops.rubrics.prices import read_rewards
 from chaosops.server.errors import in_one_line
@@ -33,7 +39,7 @@ class EpisodeOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     pack: str | None = Field(
-        default=None, description=f"{', '.join(SHIPPED)}, or one that is installed"
+        default=None, description=f"{', '.join(simulated_packs())}, or one that is installed"
     )
     scenario: str | None = Field(
         default=None, description=f"a {DEFAULT_PACK} failure; drawn if left out"
@@ -84,6 +90,8 @@ def chosen_scenario(options: ResetOptions) -> Scenario:
             raise BadInput("index replaces pack, tier and seed: give only a split with it")
         drawn = task(split or "train", options.index)
         pack, tier, split, seed = drawn["pack"], drawn["tier"], drawn.get("split"), drawn["seed"]
+    if pack is not None:
+        require_simulated(pack, "over OpenEnv")
     return make_scenario(
         options.scenario,
         tier=tier,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from chaosops.core.telemetry import AuditReport, Inspection, Message, TraceEntry
 from chaosops.core.vocabulary import ROLE_NAMES, Health, Role
-from chaosops.report.acts import change_words
+from chaosops.report.acts import change_words, clock
 from chaosops.roles.layouts import layout_of
 from chaosops.roles.view import RoleView
 
@@ -159,7 +159,7 @@ def act_entries(acts: Iterable[TraceEntry]) -> list[Entry]:
     rows = [
         (
             f"#{act.id}",
-            f"{act.step:+d}",
+            clock(act.step),
             f"{act.action} of {act.target}",
             change_words(act.before, act.after),
             act.agent,
@@ -194,7 +194,7 @@ def audit_entry(report: AuditReport, near: Iterable[str] | None = None) -> Entry
     lines = [f"  {report.agent} (step {report.step}){'' if acts else ': none'}"]
     for act in acts:
         change = change_words(act.before, act.after)
-        words = f"{act.at:+d} {act.attribute} of {act.target} {change}; order: {act.order}"
+        words = f"{clock(act.at)} {act.attribute} of {act.target} {change}; order: {act.order}"
         lines += _wrapped(words, "    ")
     return lines
 
@@ -202,7 +202,7 @@ def audit_entry(report: AuditReport, near: Iterable[str] | None = None) -> Entry
 def inspection_entry(found: Inspection) -> Entry:
     busy = dict(found.utilisation)
     words = [
-        f"{change.at:+d} {change.attribute} {change_words(change.before, change.after)}"
+        f"{clock(change.at)} {change.attribute} {change_words(change.before, change.after)}"
         + (f" at util {busy[change.at]}%" if change.at in busy else "")
         for change in found.changes
     ]
@@ -211,7 +211,8 @@ def inspection_entry(found: Inspection) -> Entry:
 
 def log_entries(view: RoleView) -> list[Entry]:
     return [
-        [_cut(f"  {line.step:+d} {line.level} {line.service}: {line.text}")] for line in view.logs
+        [_cut(f"  {clock(line.step)} {line.level} {line.service}: {line.text}")]
+        for line in view.logs
     ]
 
 

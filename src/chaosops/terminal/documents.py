@@ -7,7 +7,7 @@ from itertools import zip_longest
 from rich.text import Text
 
 from chaosops.core.telemetry import AuditReport, Inspection
-from chaosops.report.acts import change_words
+from chaosops.report.acts import change_words, clock
 from chaosops.report.frames import Frame
 
 
@@ -31,7 +31,7 @@ def finding_lines(found: Inspection | AuditReport) -> list[Text]:
         return [
             Text.assemble(
                 (found.agent, "magenta"),
-                f" signed {act.at:+d} {act.attribute} of {act.target} "
+                f" signed {clock(act.at)} {act.attribute} of {act.target} "
                 f"{change_words(act.before, act.after)}; order: {act.order}",
             )
             for act in found.acts
@@ -39,7 +39,7 @@ def finding_lines(found: Inspection | AuditReport) -> list[Text]:
     busy = dict(found.utilisation)
     return [
         Text(
-            f"{found.service} {change.at:+d} {change.attribute} "
+            f"{found.service} {clock(change.at)} {change.attribute} "
             f"{change_words(change.before, change.after)}"
             + (f", utilisation {busy[change.at]}%" if change.at in busy else "")
         )

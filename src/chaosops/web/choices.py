@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from chaosops.core.actions import Action, Communicate, FlagRogue, Unreadable
 from chaosops.core.dice import key_of
 from chaosops.core.errors import BadInput, UnknownName
+from chaosops.core.printable import short
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
@@ -17,10 +19,11 @@ from chaosops.packs import (
     DEFAULT_PACK,
     DEFAULT_SEED,
     DEFAULT_TIER,
-    later_version,
+    GENERATED_PACK,
     load_pack,
     loadable_packs,
     make_scenario,
+    played_like,
     splits,
 )
 from chaosops.policies.llm.trained_on import read_trained_on
@@ -30,6 +33,7 @@ from chaosops.roles.parse import parse_object
 from chaosops.roles.view import RoleView
 from chaosops.trained import trained_adapter
 from chaosops.world.incident import Pack
+from chaosops.world.real_time import is_permitted
 
 # A person who named the failure would have nothing to find out, so the seed can choose it.
 MYSTERY = "mystery"
@@ -37,9 +41,25 @@ LAST_SEED = 2**32 - 1
 MESSAGE_LENGTH = 300
 MOVES_LENGTH = 8_000
 
+
+def code_of(failure: str) -> str:
+    """The name of an incident on the page and in its links. The name of a failure would tell who
+    did it before anything has happened.
+
+    >>> code_of("dns_outage")
+    'inc-103'
+    """
+    return f"inc-{100 + key_of('incident', failure) % 900}"
+
+
+# The trace frames an innocent agent and shows too little of the rogue's act, the clause that it
+# breaks is plain, and the fault comes back twice unless the rogue is stopped. It stands here,
+# because a case for the page must not change the content hash of the pack.
+_GUIDED = {GENERATED_PACK: {"split": "test", "tier": "hard", "seed": "328"}}
+
 DEFAULTS: dict[str, str] = {
     "pack": DEFAULT_PACK,
-    "scenario": load_pack(DEFAULT_PACK).default_failure,
+    "scenario": code_of(load_pack(DEFAULT_PACK).default_failure),
     "split": load_pack(next(iter(splits().values()))).default_split,
     "tier": DEFAULT_TIER.value,
     "seed": str(DEFAULT_SEED),
@@ -58,7 +78,8 @@ class SeatMoves(NamedTuple):
 
 
 def read_scenario(query: Mapping[str, str], *, mystery: bool = False) -> Scenario:
-    """With ``mystery`` the seed draws the failure of a query that names none.
+    """With ``mystery`` the seed draws the failure of a query that names none. A failure is named by
+    its code or by its own name.
 
     >>> read_scenario({"tier": "easy", "seed": "7"}).failure
     'autoscaler_cost_cut'
@@ -69,13 +90,27 @@ def read_scenario(query: Mapping[str, str], *, mystery: bool = False) -> Scenari
         query.get(name) or None for name in ("pack", "scenario", "tier", "split")
     )
     seed = _seed(_word(query, "seed"))
-    scenario = make_scenario(
-        None if failure == MYSTERY else failure, pack=pack, tier=tier, seed=seed, split=split
-    )
+    named = None if failure == MYSTERY else _failures_by_code().get(failure or "", failure)
+    if failure and named:
+        _require_incident(failure, pack, split)
+    scenario = make_scenario(named, pack=pack, tier=tier, seed=seed, split=split)
     if failure == MYSTERY or (mystery and failure is None and scenario.failure):
         failures = load_pack(scenario.pack).drawn
         return replace(scenario, failure=failures[key_of(MYSTERY, seed) % len(failures)])
     return scenario
+
+
+def require_named(kind: str, given: str, allowed: Sequence[str]) -> None:
+    """
+    >>> require_named("tier", "", ["easy", "hard"])
+    Traceback (most recent call last):
+    chaosops.core.errors.BadInput: no tier is named; allowed: easy, hard
+    """
+    if given in allowed:
+        return
+    if not given:
+        raise BadInput(f"no {kind} is named; allowed: {', '.join(allowed)}")
+    raise UnknownName(kind, given, allowed)
 
 
 def read_role(query: Mapping[str, str]) -> Role:
@@ -113,7 +148,8 @@ def read_move(move: object, rules: Rulebook, role: Role, wordings: Wordings) -> 
         if not 1 <= len(action.message.strip()) <= MESSAGE_LENGTH:
             raise BadInput(f"a message has 1 to {MESSAGE_LENGTH} characters")
         return action
-    plain = replace(action, evidence=None) if isinstance(action, FlagRogue) else action
+    # A menu has neither evidence nor confidence.
+    plain = FlagRogue(action.target) if isinstance(action, FlagRogue) else action
     if plain not in rules.legal_actions(role):
         allowed = ", ".join(rules.verbs[role])
         raise BadInput(f"{role} cannot do '{action}' here; {role} may: {allowed}")
@@ -138,32 +174,57 @@ def catalogue() -> dict[str, Any]:
         "packs": [
             {
                 "name": pack.name,
-                "title": _title(pack),
-                "scenarios": [MYSTERY, *pack.failures()] if not pack.splits else [],
-                "wordings": dict(pack.wordings),
+                "title": pack.name,
+                "scenarios": _incidents(pack),
                 "splits": list(pack.splits),
                 "defaults": {"split": pack.default_split, "right": _shown_beside(pack)},
             }
-            for pack in loadable_packs()
+            for pack in loadable_packs(real_time=is_permitted())
         ],
         "tiers": [tier.value for tier in Tier],
         "roles": [role.value for role in Role],
         "last_seed": LAST_SEED,
         "defaults": DEFAULTS,
+        "guided": next(
+            {"pack": pack.name, **case}
+            for pack in loadable_packs()
+            if (case := pack.guided or _GUIDED.get(pack.name))
+        ),
     }
 
 
-def _title(pack: Pack) -> str:
-    later = later_version(pack.name)
-    return f"{pack.name}: first version of {later}" if later else pack.name
+def _incidents(pack: Pack) -> list[str]:
+    """Sorted by code, so that the order tells nothing either."""
+    return [] if pack.splits else [MYSTERY, *sorted(map(code_of, pack.failures()))]
+
+
+def _require_incident(given: str, pack: str | None, split: str | None) -> None:
+    """Say which incidents there are by their codes. The names would tell who did it."""
+    unnamed = DEFAULT_PACK if split is None else splits().get(split, DEFAULT_PACK)
+    loaded = load_pack(pack or unnamed)
+    if loaded.splits:
+        no = f"pack {loaded.name} has splits and no incident to name"
+        raise BadInput(f"{no}, got {short(given)}; leave it out")
+    if _failures_by_code().get(given, given) not in loaded.failures():
+        raise UnknownName("incident", given, _incidents(loaded))
+
+
+@cache
+def _failures_by_code() -> dict[str, str]:
+    """Two failures of one code would be an error of the packs; a test checks it."""
+    names = (name for pack in loadable_packs() if not pack.splits for name in pack.failures())
+    return {code_of(name): name for name in names}
 
 
 def _shown_beside(pack: Pack) -> str:
     """The trained model where it can play; elsewhere the strongest script."""
     known = read_trained_on(trained_adapter())
-    if known is None or known.get(pack.name) == pack.version:
+    if pack.real_time:
+        return "none"  # one company at a time
+    like = played_like(pack.name)
+    if known is None or known.get(like.name) == like.version:
         return DEFAULTS["right"]
-    scripts = (name for name in default_policies(pack.name) if not registered()[name].sees_truth)
+    scripts = (name for name in default_policies(like.name) if not registered()[name].sees_truth)
     return list(scripts)[-1]
 
 

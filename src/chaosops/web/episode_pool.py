@@ -60,6 +60,8 @@ class Slot:
         self._job: Future[Any] | None = None
         self._has_left = False
         self._cancel: Callable[[], object] = lambda: None
+        self.ahead: Callable[[], int] = lambda: 0
+        """How many calls a model answers before the one that this slot waits for."""
 
     async def work(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function in a thread, so that the event loop stays free."""
@@ -72,9 +74,9 @@ class Slot:
         self._job = started
         return await asyncio.wrap_future(started)
 
-    def wait_for(self, queued: Future[T]) -> T:
+    def wait_for(self, queued: Future[T], ahead: Callable[[], int]) -> T:
         """The result of a queued call. ``leave`` takes the call out of its queue."""
-        self._cancel = queued.cancel
+        self._cancel, self.ahead = queued.cancel, ahead
         if self._has_left:
             queued.cancel()
         return queued.result()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from contextlib import aclosing
+from typing import Any, NamedTuple
 
 from chaosops.core.actions import Action
 from chaosops.core.decision import Decision
@@ -15,10 +18,13 @@ from chaosops.packs import load_pack
 from chaosops.policies.protocol import DecisionRequest, Policy
 from chaosops.report.frames import Frame, frame_of
 from chaosops.rollout import Rollout, Team, advance
+from chaosops.web.case_wire import case_file_to_wire
 from chaosops.web.choices import SeatMoves, read_move
 from chaosops.web.episode_pool import Lines, Slot, line
-from chaosops.web.policy_cache import PolicyCache
+from chaosops.web.policy_cache import PolicyCache, QueuedPolicy
 from chaosops.web.wire import frame_to_wire, rules_to_wire, status_details, status_words
+
+THINKING_S = 1.0  # between two lines about a model that thinks
 
 
 class WebHumanPolicy:
@@ -30,6 +36,11 @@ class WebHumanPolicy:
     def __init__(self, moves: Iterable[Action] = ()) -> None:
         self.moves = list(moves)
         self._played = 0
+
+    @property
+    def has_move(self) -> bool:
+        """A move waits to be played."""
+        return self._played < len(self.moves)
 
     def decide(self, requests: Sequence[DecisionRequest]) -> list[Decision]:
         if self._played == len(self.moves):
@@ -43,31 +54,108 @@ class WebHumanPolicy:
         return {"kind": "human"}
 
 
+class Cast(NamedTuple):
+    """A policy for all roles, or for one ``role`` while ``partners`` play the others."""
+
+    policy: str
+    role: Role | None = None
+    partners: str = ""
+
+    @property
+    def names(self) -> dict[Role, str]:
+        if self.role is None:
+            return dict.fromkeys(Role, self.policy)
+        return {**dict.fromkeys(Role, self.partners), self.role: self.policy}
+
+    @property
+    def title(self) -> str:
+        """As ``chaosops run --policy`` reads it."""
+        return f"{self.role}={self.policy},others={self.partners}" if self.role else self.policy
+
+
 async def stream_episode(
-    cache: PolicyCache, scenario: Scenario, name: str, seat_moves: SeatMoves | None, slot: Slot
+    cache: PolicyCache, scenario: Scenario, cast: Cast, seat_moves: SeatMoves | None, slot: Slot
 ) -> Lines:
-    if cache.takes_time(name):
+    if load_pack(scenario.pack).real_time:
+        played = _one_at_a_time(cache, scenario, cast, slot)
+    else:
+        played = _stream(cache, scenario, cast, seat_moves, slot)
+    async with aclosing(played) as lines:
+        async for item in lines:
+            yield item
+
+
+_playing: set[str] = set()  # packs in real time of which an episode is being played
+
+
+async def _one_at_a_time(cache: PolicyCache, scenario: Scenario, cast: Cast, slot: Slot) -> Lines:
+    """An episode in real time. When the visitor leaves, its processes end."""
+    name = scenario.pack
+    if name in _playing:
+        raise BadInput(f"an episode of pack {name} is being played; wait until it is over")
+    _playing.add(name)
+    try:
         yield line({"kind": "loading"})
-    policy = await cache.load(name)
-    rollout = await slot.work(make_rollout, scenario, name, policy, seat_moves)
+        async with aclosing(_stream(cache, scenario, cast, None, slot)) as lines:
+            async for item in lines:
+                yield item
+    finally:
+        try:
+            await asyncio.shield(asyncio.to_thread(load_pack(name).close))
+        finally:
+            _playing.discard(name)
+
+
+async def _stream(
+    cache: PolicyCache, scenario: Scenario, cast: Cast, seat_moves: SeatMoves | None, slot: Slot
+) -> Lines:
+    names = dict.fromkeys(cast.names.values())
+    if any(cache.takes_time(name) for name in names):
+        yield line({"kind": "loading"})
+    loaded = {name: await cache.load(name) for name in names}
+    policies = {role: loaded[name] for role, name in cast.names.items()}
+    rollout = await slot.work(make_rollout, scenario, Team(policies, cast.title), seat_moves)
     frame = frame_of(rollout)
     yield line(start_to_wire(rollout, frame))
     yield line(frame_to_wire(frame))
     while not rollout.env.over:
-        before, frame = frame, await slot.work(next_frame, rollout, frame)
+        turn = asyncio.ensure_future(slot.work(next_frame, rollout, frame))
+        async with aclosing(thinking(rollout, turn, slot)) as lines:
+            async for item in lines:
+                yield item
+        before, frame = frame, turn.result()
         yield line(frame_to_wire(frame, before))
+    yield line(await slot.work(case_file_to_wire, rollout.episode))
 
 
-def make_rollout(
-    scenario: Scenario, name: str, policy: Policy, seat_moves: SeatMoves | None
-) -> Rollout:
+async def thinking(rollout: Rollout, turn: asyncio.Future[Frame], slot: Slot) -> Lines:
+    """Lines while a model decides: who thinks, for how long, what it has read so far in this
+    episode, and how many calls the model answers before this one. Scripts think for no time."""
+    role, started = rollout.env.role, time.monotonic()
+    is_model = isinstance(rollout.team.policies[role], QueuedPolicy)
+    try:
+        while not (await asyncio.wait({turn}, timeout=THINKING_S if is_model else None))[0]:
+            yield line(
+                {
+                    "kind": "thinking",
+                    "role": role.value,
+                    "seconds": round(time.monotonic() - started),
+                    "tokens": rollout.episode.tokens_read + rollout.episode.tokens_written,
+                    "ahead": slot.ahead(),
+                }
+            )
+    finally:
+        turn.cancel()  # the visitor left; a turn that is over stays as it is
+
+
+def make_rollout(scenario: Scenario, team: Team, seat_moves: SeatMoves | None) -> Rollout:
     env = Env(scenario)
     if seat_moves is None:
-        return Rollout(env, Team(dict.fromkeys(Role, policy), name))
+        return Rollout(env, team)
     rules, wordings = env.world.public.rules, load_pack(scenario.pack).wordings
     role = seat_moves.role
     visitor = WebHumanPolicy(read_move(move, rules, role, wordings) for move in seat_moves.moves)
-    return Rollout(env, team_with(visitor, role, name, policy))
+    return Rollout(env, team_with(visitor, role, team.name, team.policies[role]))
 
 
 def team_with(visitor: WebHumanPolicy, role: Role, name: str, partners: Policy) -> Team:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from chaosops.core.chain import read_json
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object
+from chaosops.core.retired import require_played
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.metrics import (
     METRICS,
@@ -25,9 +25,12 @@ from chaosops.evaluation.metrics import (
     summary_rows,
 )
 from chaosops.evaluation.monitor import RECORDED_METRICS
+from chaosops.evaluation.naming import short_names
+from chaosops.evaluation.outcomes import Outcome, outcomes
 from chaosops.evaluation.results import COMPRESSED_NAME, MONITOR, RESULTS_NAME
-from chaosops.evaluation.stored import results_file
+from chaosops.evaluation.stored import packs_of, results_file
 from chaosops.policies.llm.spec import without_password
+from chaosops.report.tables import explained
 from chaosops.web.redaction import unreadable
 from chaosops.web.wire import status_words
 
@@ -36,8 +39,6 @@ RESULTS = (RESULTS_NAME, COMPRESSED_NAME)
 SHIPPED = "chaosops.trained"
 _CURE = "chaosops verify says what was changed"
 _DEPTH = 3
-# The part of a policy name that says how a model was run.
-_HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
 FIGURES = {
     "comparison_curve.png": "Mean reward with its interval, and share resolved, by tier",
     "rogue_vs_mttr.png": "Rogues caught against steps to resolution and against false flags",
@@ -88,12 +89,20 @@ def _walk(place: Path, depth: int) -> Iterator[Path]:
                 yield from _walk(inner, depth - 1)
 
 
-def read_evaluation(folder: Folder) -> dict[str, Any]:
+class Read(NamedTuple):
+    """What the page is told of a folder, and the outcomes that it may ask for."""
+
+    report: dict[str, Any]
+    outcomes: Sequence[Outcome] = ()
+
+
+def read_evaluation(folder: Folder) -> Read:
     head = {"key": folder.key, "title": folder.title}
     try:
         content = read_object(results_file(folder.path) or folder.path / RESULTS_NAME, "results")
         manifest = json.loads(without_password(json.dumps(content["manifest"])))
-        labels = short_names(list(manifest["policies"]))
+        require_played("it", packs_of(manifest))
+        labels = short_names(manifest["policies"])
         own = json.loads(json.dumps(summary_rows(content["episodes"])))
         summary = _read(folder.path / "summary.json")
         _compare_summary(summary, own, intervals="chain" in manifest)
@@ -105,17 +114,19 @@ def read_evaluation(folder: Folder) -> dict[str, Any]:
             _compare_monitor(monitor, own)
             metrics = as_written(RECORDED_METRICS, json.dumps(monitor))
             oversight = _table(monitor, metrics, labels)
-        return {
+        report = {
             **head,
             "manifest": _manifest(manifest, labels),
             "summary": _labelled(whole, labels),
             "table": _table(whole, METRICS, labels),
             "oversight": oversight,
-            "warnings": _warnings(folder.path / "table.md"),
+            "warnings": _warnings(folder.path / "table.md", manifest),
             "figures": figures_of(folder.path),
         }
+        found = [one._replace(policy=labels[one.policy]) for one in outcomes(content["episodes"])]
+        return Read(report, found)
     except (OSError, BadInput, ValueError, KeyError, TypeError) as error:
-        return {**head, "error": unreadable(error)}
+        return Read({**head, "error": unreadable(error)})
 
 
 def _compare_summary(rows: Rows, own: Rows, *, intervals: bool) -> None:
@@ -138,18 +149,6 @@ def _compare_monitor(rows: Rows, own: Rows) -> None:
 
 def _changed(file: str, name: str, row: Mapping[str, Any]) -> ValueError:
     return ValueError(f"{file} was changed: {name} of {row['policy']}, {row['tier']}; {_CURE}")
-
-
-def short_names(policies: Sequence[str]) -> dict[str, str]:
-    """
-    >>> short_names(["oracle", "trained+runtime=transformers+batch=256"])
-    {'oracle': 'oracle', 'trained+runtime=transformers+batch=256': 'trained'}
-    >>> short_names(["trained", "trained+batch=2"])
-    {'trained': 'trained', 'trained+batch=2': 'trained+batch=2'}
-    """
-    short = {name: _HOW.sub("", name) for name in policies}
-    alone = [name for name in short.values() if list(short.values()).count(name) == 1]
-    return {name: label if label in alone else name for name, label in short.items()}
 
 
 def _labelled(rows: Rows, labels: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -201,9 +200,9 @@ def _table(rows: Rows, metrics: Sequence[Metric], labels: Mapping[str, str]) -> 
     return {"headers": headers(metrics), "rows": shown}
 
 
-def _warnings(path: Path) -> list[str]:
+def _warnings(path: Path, manifest: Mapping[str, Any]) -> list[str]:
     """Warnings of the evaluation: the quotation lines of its table."""
     if not path.is_file():
         return []
     lines = path.read_text(encoding="utf-8").splitlines()
-    return [line[2:] for line in lines if line.startswith("> ")]
+    return [explained(line[2:], manifest) for line in lines if line.startswith("> ")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,10 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
+from chaosops.access.protect import is_framed
+from chaosops.core.errors import BadInput
 from chaosops.core.vocabulary import ROLE_NAMES
 from chaosops.report.templating import templates
 from chaosops.roles.view import VISIBILITY
 from chaosops.rubrics import standard
+from chaosops.version import VERSION
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -27,6 +31,18 @@ _NAMES = {
     "sees": {role: sorted(channels) for role, channels in VISIBILITY.items()},
     "rubrics": [rubric.name for rubric in standard().rubrics],
 }
+
+
+# Where visitors find the source and the documentation. There are no such places by default.
+SOURCE_VARIABLE = "CHAOSOPS_WEB_SOURCE"
+DOCS_VARIABLE = "CHAOSOPS_WEB_DOCS"
+
+
+def _link(variable: str) -> str:
+    address = os.environ.get(variable, "")
+    if address and not address.startswith(("https://", "http://")):
+        raise BadInput(f"{variable} must be an address with https:// or http://, got {address!r}")
+    return address
 
 
 class Document(NamedTuple):
@@ -75,6 +91,10 @@ class Pages:
         body = self._render("missing.html", "../" * path.count("/") or "./", None)
         return Response(body, 404, {"Cache-Control": _REVALIDATE}, _HTML)
 
+    def page(self, template: str, home: str, **content: object) -> Document:
+        """A page about one thing of many, such as a case. It is not in the navigation."""
+        return Document(_HTML, self._render(template, home, None, **content))
+
     async def static(self, path: str, request: Request) -> Response:
         digest, _, name = path.rpartition("/")
         response = await self._static.get_response(name, request.scope)
@@ -85,12 +105,17 @@ class Pages:
         template = self._templates.get_template(f"pages/{name}.html")
         return "".join(template.blocks["nav"](template.new_context()))
 
-    def _render(self, template: str, home: str, page: str | None) -> bytes:
+    def _render(self, template: str, home: str, page: str | None, **content: object) -> bytes:
         text = self._templates.get_template(template).render(
             page=page,
             home=home,
             files=f"{home}static/{self._digest}",
             navigation=self._navigation,
             names=json.dumps(_NAMES),
+            version=VERSION,
+            source=_link(SOURCE_VARIABLE),
+            docs=_link(DOCS_VARIABLE),
+            framed=is_framed(),
+            **content,
         )
         return text.encode()

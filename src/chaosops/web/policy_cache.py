@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from chaosops.core.decision import Decision
 from chaosops.core.discovery import brought_by
@@ -23,6 +24,8 @@ from chaosops.web.redaction import redact_paths
 from chaosops.web.wire import status_words
 
 log = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class OfferedPolicy(NamedTuple):
@@ -56,6 +59,7 @@ class PolicyCache:
         self._offered = {policy.name: policy for policy in offered}
         self._loading: dict[str, Future[Policy | Unavailable]] = {}
         self._model_thread = ThreadPoolExecutor(1, thread_name_prefix="chaosops-model")
+        self._queue = ModelQueue(self._model_thread)
         self._script_thread = ThreadPoolExecutor(1, thread_name_prefix="chaosops-script")
 
     def check(self, name: str) -> OfferedPolicy:
@@ -102,13 +106,14 @@ class PolicyCache:
             log.exception("policy %s cannot be loaded", name)
             why = f"{type(error).__name__} while loading; the server's log has the details"
             return Unavailable(why)
-        return QueuedPolicy(policy, self._model_thread) if offered.is_model else policy
+        return QueuedPolicy(policy, self._queue) if offered.is_model else policy
 
     def _state(self, offered: OfferedPolicy) -> dict[str, Any]:
         state: dict[str, Any] = {
             "name": offered.name,
             "words": offered.words,
             "knows_truth": offered.knows_truth,
+            "is_model": offered.is_model,
         }
         found = self._found(offered.name)
         if found is None:
@@ -118,18 +123,45 @@ class PolicyCache:
         return {**state, "state": "ready", "status": status_words(found.status())}
 
 
+class ModelQueue:
+    """The calls that wait for the models' thread, in their order."""
+
+    def __init__(self, thread: Executor) -> None:
+        self._thread = thread
+        self._waiting: dict[Future[Any], None] = {}
+        self._lock = Lock()
+
+    def submit(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        queued = self._thread.submit(job, *args, **kwargs)
+        with self._lock:
+            self._waiting[queued] = None
+        queued.add_done_callback(self._forget)
+        return queued
+
+    def ahead_of(self, queued: Future[Any]) -> int:
+        with self._lock:
+            waiting = list(self._waiting)
+        return waiting.index(queued) if queued in waiting else 0
+
+    def _forget(self, queued: Future[Any]) -> None:
+        with self._lock:
+            self._waiting.pop(queued, None)
+
+
 class QueuedPolicy:
     """A policy that decides in the models' thread only."""
 
-    def __init__(self, policy: Policy, thread: Executor) -> None:
+    def __init__(self, policy: Policy, queue: ModelQueue) -> None:
         self.name = policy.name
         self.sees_truth = policy.sees_truth
         self.trained_on = trained_on(policy)
         self.status = policy.status
         self._policy = policy
-        self._thread = thread
+        self._queue = queue
 
     def decide(self, requests: Sequence[DecisionRequest]) -> Sequence[Decision]:
-        queued = self._thread.submit(self._policy.decide, requests)
+        queued = self._queue.submit(self._policy.decide, requests)
         slot = current_slot.get()
-        return queued.result() if slot is None else slot.wait_for(queued)
+        if slot is None:
+            return queued.result()
+        return slot.wait_for(queued, lambda: self._queue.ahead_of(queued))

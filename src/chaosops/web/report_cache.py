@@ -7,20 +7,29 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from chaosops.core.errors import BadInput
+from chaosops.training.story import BASELINES, STORY
 from chaosops.web import evaluations, training_runs
-from chaosops.web.evaluations import FIGURES, RESULTS, Folder, folders_with
+from chaosops.web.evaluations import FIGURES, RESULTS, Folder, Read, folders_with
 from chaosops.web.pages import Document
 
+WARM_S = 5.0  # after the first page was asked for, when that page is there
 FRESH_S = 1.0  # files are checked for changes at most this often
 _MOST_FOLDERS = 256
-_READ = (*RESULTS, "summary.json", "monitor.json", "table.md", "metrics.jsonl", "recipe.toml")
+_READ = (
+    *RESULTS,
+    "summary.json",
+    "monitor.json",
+    "table.md",
+    "metrics.jsonl",
+    "recipe.toml",
+    BASELINES,
+    STORY,
+)
 
-Report = dict[str, Any]
 Stamp = list[tuple[str, int, int, int]]
 
 
@@ -33,14 +42,14 @@ class CachedReports:
         results: Sequence[Path] | None,
         title: str,
         names: Sequence[str],
-        read: Callable[[Folder], Report],
+        read: Callable[[Folder], Read],
     ) -> None:
         self.folders: list[Folder] = []
         self._results = results
         self._title = title
         self._names = names
         self._read = read
-        self._by_folder: dict[Path, tuple[Stamp, Report]] = {}
+        self._by_folder: dict[Path, tuple[Stamp, Read]] = {}
         self._document: Document | None = None
         self._checked_at = 0.0
         self._lock = asyncio.Lock()
@@ -59,11 +68,14 @@ class CachedReports:
         self._by_folder = {folder.path: self._report(folder) for folder in self.folders}
         if self._document is not None and [*before.items()] == [*self._by_folder.items()]:
             return self._document
-        reports = sorted((report for _, report in self._by_folder.values()), key=_place)
+        reports = [read.report for read in self.in_order()]
         content = {self._title: reports, "variable": evaluations.VARIABLE}
         return Document("application/json", json.dumps(content, separators=(",", ":")).encode())
 
-    def _report(self, folder: Folder) -> tuple[Stamp, Report]:
+    def in_order(self) -> list[Read]:
+        return sorted((read for _, read in self._by_folder.values()), key=_place)
+
+    def _report(self, folder: Folder) -> tuple[Stamp, Read]:
         stamp = _stamp(folder.path)
         known = self._by_folder.get(folder.path)
         return known if known and known[0] == stamp else (stamp, self._read(folder))
@@ -81,11 +93,11 @@ def _stamp(folder: Path) -> Stamp:
     return stamp
 
 
-def _place(shown: Report) -> int:
+def _place(read: Read) -> int:
     """Unseen companies first, then the rest, then other distributions, then unreadable folders."""
-    if "error" in shown:
+    if "error" in read.report:
         return 3
-    splits = shown["manifest"]["splits"] if "manifest" in shown else []
+    splits = read.report["manifest"]["splits"] if "manifest" in read.report else []
     return 0 if splits == ["test"] else 2 if any("ood" in split for split in splits) else 1
 
 
@@ -94,7 +106,27 @@ class ReportCache:
         self.evaluations = CachedReports(
             results, "evaluations", RESULTS, evaluations.read_evaluation
         )
+        self._warming: asyncio.Task[None] | None = None
         self.runs = CachedReports(results, "runs", [training_runs.METRICS], training_runs.read_run)
+
+    def warm_soon(self) -> None:
+        """Read the evaluations in advance: many of them take seconds, and who looks at one page
+        may look at the results next."""
+        if self._warming is None:
+            self._warming = asyncio.get_running_loop().create_task(self._warm())
+
+    async def _warm(self) -> None:
+        await asyncio.sleep(WARM_S)
+        await self.evaluations.document()
+
+    async def folder(self, key: str) -> Folder:
+        """The folder of an evaluation or a run."""
+        for reports in (self.evaluations, self.runs):
+            await reports.document()
+            for folder in reports.folders:
+                if folder.key == key:
+                    return folder
+        raise BadInput("no such evaluation or training run; the pages list those that there are")
 
     async def figure(self, key: str, name: str) -> Path:
         """The path of a figure in a folder with an evaluation or a run."""

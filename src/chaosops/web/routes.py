@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,25 +11,28 @@ from fastapi import APIRouter, Request
 from fastapi.routing import APIRoute
 from starlette.datastructures import Headers
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Match
 
 from chaosops.access.asgi import client_of
 from chaosops.access.limits import Limits, OverQuota, Quota
-from chaosops.core.errors import BadInput, ChaosOpsError
+from chaosops.core.errors import ChaosOpsError
 from chaosops.version import VERSION
+from chaosops.web.bodies import json_body
+from chaosops.web.case_routes import add_cases
 from chaosops.web.choices import DEFAULTS, catalogue, read_role, read_scenario, read_seat_moves
 from chaosops.web.episode_pool import EpisodePool, EpisodeStream
-from chaosops.web.episodes import stream_episode
+from chaosops.web.episodes import Cast, stream_episode
 from chaosops.web.pages import Pages
 from chaosops.web.policy_cache import OFFERED, OfferedPolicy, PolicyCache
+from chaosops.web.recorded_cases import FOLDER, RecordedCases, UnknownCase
 from chaosops.web.report_cache import ReportCache
+from chaosops.web.report_routes import add_reports, recorded_episode
 from chaosops.web.seats import CLAIM_S, SeatGone, Seats, accept_move, play_on, stream_new_seat
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-_BODY_BYTES = 10_000
 _READ = ["GET", "HEAD"]
 # A compressed stream would reach the page in blocks instead of lines.
 _NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
@@ -39,13 +41,15 @@ _NOT_COMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/x-ndjson")
 @dataclass(frozen=True)
 class Settings:
     """A seat that is not used is freed, sooner if its key was never used.
-    ``results`` are searched for evaluations and training runs (default: ``results_folders()``)."""
+    ``results`` are searched for evaluations and training runs (default: ``results_folders()``).
+    ``cases`` holds the recorded cases."""
 
     policies: Sequence[OfferedPolicy] = OFFERED
     limits: Limits = field(default_factory=Limits)
     seat_idle_s: float = 900.0
     seat_claim_s: float = CLAIM_S
     results: Sequence[Path] | None = None
+    cases: Path = FOLDER
 
 
 class _Route(APIRoute):
@@ -79,7 +83,7 @@ class _Mistyped(_Route):
             return Match.NONE, {}
         wanted = Headers(scope=scope).get("accept", "")
         path: str = inner["path_params"]["path"]
-        is_page = "text/html" in wanted and not path.startswith("api/")
+        is_page = "text/html" in wanted and path.partition("/")[0] != "api"
         return (match, inner) if is_page and not path.endswith("/") else (Match.NONE, {})
 
 
@@ -89,19 +93,22 @@ def build_router(settings: Settings | None = None) -> APIRouter:
     settings = settings or Settings()
     router = APIRouter(route_class=_Route, include_in_schema=False)
     pages = Pages()
-    _add_pages(router, pages)
+    reports = ReportCache(settings.results)
+    _add_pages(router, pages, reports)
     cache, pool = PolicyCache(settings.policies), EpisodePool(settings.limits)
     quota = Quota("seats", settings.limits)
     _add_choices(router, cache)
-    _add_episodes(router, cache, pool)
+    _add_episodes(router, cache, pool, reports)
     _add_seats(router, cache, pool, Seats(quota, settings.seat_idle_s, settings.seat_claim_s))
-    _add_reports(router, ReportCache(settings.results))
+    add_reports(router, reports)
+    add_cases(router, pages, RecordedCases(settings.cases))
     _add_mistyped(router, pages)
     return router
 
 
-def _add_pages(router: APIRouter, pages: Pages) -> None:
+def _add_pages(router: APIRouter, pages: Pages, reports: ReportCache) -> None:
     async def page(request: Request) -> Response:
+        reports.warm_soon()
         return pages.by_path[request.url.path.rpartition("/")[2]].response(request)
 
     for path in pages.by_path:
@@ -118,14 +125,23 @@ def _add_choices(router: APIRouter, cache: PolicyCache) -> None:
         return JSONResponse({"version": VERSION, **catalogue(), "policies": cache.states()})
 
 
-def _add_episodes(router: APIRouter, cache: PolicyCache, pool: EpisodePool) -> None:
+def _add_episodes(
+    router: APIRouter, cache: PolicyCache, pool: EpisodePool, reports: ReportCache
+) -> None:
     @router.get("/api/episode")
     async def episode(request: Request) -> Response:
         query = request.query_params
+        if query.get("recorded"):
+            return await recorded_episode(request, reports, pool)
         scenario, seat_moves = read_scenario(query), read_seat_moves(query)
         entry = cache.check(query.get("policy") or DEFAULTS["left"])
-        slot = pool.take(client_of(request.scope), is_model=entry.is_model)
-        lines = stream_episode(cache, scenario, entry.name, seat_moves, slot)
+        cast, is_model = Cast(entry.name), entry.is_model
+        if seat_moves is None and (named := query.get("partners")):
+            partners = cache.check(named)
+            cast = Cast(entry.name, read_role(query), partners.name)
+            is_model = is_model or partners.is_model
+        slot = pool.take(client_of(request.scope), is_model=is_model)
+        lines = stream_episode(cache, scenario, cast, seat_moves, slot)
         return EpisodeStream(lines, slot)
 
 
@@ -134,24 +150,26 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
     async def sit(request: Request) -> Response:
         query = request.query_params
         scenario, role = read_scenario(query, mystery=True), read_role(query)
+        resumed = read_seat_moves(query)
         entry = cache.check(query.get("partners") or DEFAULTS["partners"])
         client = client_of(request.scope)
         seats.require_room(client)
         slot = pool.take(client, is_model=entry.is_model)
-        lines = stream_new_seat(seats, cache, scenario, role, entry.name, slot, client)
+        moves = resumed.moves if resumed else ()
+        lines = stream_new_seat(seats, cache, scenario, role, entry.name, slot, client, moves)
         return EpisodeStream(lines, slot)
 
     @router.post("/api/seats/{key}/moves")
     async def move(key: str, request: Request) -> Response:
         seat = seats.find(key)
-        chosen = await _body(request)
+        chosen = await json_body(request, '{"action": "noop"}')
         slot = pool.take(client_of(request.scope), is_model=seat.is_with_model)
         try:
             accept_move(seat, chosen)
         except ChaosOpsError:
             slot.leave()
             raise
-        return EpisodeStream(play_on(seats, seat, slot, moved=True), slot)
+        return EpisodeStream(play_on(seats, seat, slot), slot)
 
     @router.post("/api/seats/{key}/claim")
     async def claim(key: str) -> Response:
@@ -166,38 +184,11 @@ def _add_seats(router: APIRouter, cache: PolicyCache, pool: EpisodePool, seats: 
         return Response(status_code=204)
 
 
-def _add_reports(router: APIRouter, reports: ReportCache) -> None:
-    @router.get("/api/results")
-    async def results(request: Request) -> Response:
-        return (await reports.evaluations.document()).response(request)
-
-    @router.get("/api/training")
-    async def training(request: Request) -> Response:
-        return (await reports.runs.document()).response(request)
-
-    @router.get("/api/figures/{key}/{name}")
-    async def figure(key: str, name: str) -> Response:
-        path = await reports.figure(key, name)
-        return FileResponse(path, headers={"Cache-Control": "no-cache"})
-
-
 def _add_mistyped(router: APIRouter, pages: Pages) -> None:
     async def mistyped(path: str) -> Response:
         return pages.missing(path)
 
     router.add_api_route("/{path:path}", mistyped, methods=_READ, route_class_override=_Mistyped)
-
-
-async def _body(request: Request) -> object:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _BODY_BYTES:
-            raise BadInput(f"a move has at most {_BODY_BYTES} bytes")
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise BadInput('a move must be a JSON object such as {"action": "noop"}') from None
 
 
 def _refusal(error: ChaosOpsError) -> Response:
@@ -206,4 +197,6 @@ def _refusal(error: ChaosOpsError) -> Response:
         status, headers = 429, {"Retry-After": "5"}
     elif isinstance(error, SeatGone):
         status = 410
-    return JSONResponse({"error": str(error)}, status, headers)
+    elif isinstance(error, UnknownCase):
+        status = 404
+    return JSONResponse({"detail": str(error)}, status, headers)

@@ -3,9 +3,11 @@ no verdict, no other view."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from threading import RLock
@@ -15,16 +17,18 @@ from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role
 from chaosops.env import Env
-from chaosops.packs import load_pack
+from chaosops.packs import load_pack, require_simulated
 from chaosops.policies.protocol import Policy
 from chaosops.report.frames import Frame, frame_of
 from chaosops.report.introduction import introduction
+from chaosops.report.suspects import by_first_sight, sighted
 from chaosops.report.wording import Wordings
 from chaosops.roles.view import RoleView, project
 from chaosops.rollout import Rollout
+from chaosops.web.case_wire import case_file_to_wire
 from chaosops.web.choices import read_move, require_act
 from chaosops.web.episode_pool import Lines, Slot, line
-from chaosops.web.episodes import WebHumanPolicy, next_frame, start_to_wire, team_with
+from chaosops.web.episodes import WebHumanPolicy, next_frame, start_to_wire, team_with, thinking
 from chaosops.web.policy_cache import PolicyCache, QueuedPolicy
 from chaosops.web.wire import frame_to_wire, menu_to_wire, rules_to_wire, view_to_wire
 
@@ -49,6 +53,7 @@ class Seat:
     is_with_model: bool
     in_turn: bool = False  # the server is playing a turn
     is_claimed: bool = False  # the visitor has used the key
+    sighted: frozenset[int] = frozenset()  # the acts that were in sight so far
 
     @property
     def view(self) -> RoleView:
@@ -87,6 +92,7 @@ class Seats:
             self._quota.require(client)
 
     def sit(self, scenario: Scenario, role: Role, name: str, partners: Policy, client: str) -> Seat:
+        require_simulated(scenario.pack, "with a person in a role on this page")
         visitor = WebHumanPolicy()
         rollout = Rollout(Env(scenario), team_with(visitor, role, name, partners))
         frames = [frame_of(rollout)]
@@ -141,8 +147,10 @@ async def stream_new_seat(
     name: str,
     slot: Slot,
     client: str,
+    moves: Sequence[object] = (),
 ) -> Lines:
-    """Take a seat and play until the visitor's first turn."""
+    """Take a seat and play until the visitor's next turn. ``moves`` were made before: the seat was
+    left, and is taken again."""
     if cache.takes_time(name):
         yield line({"kind": "loading"})
     partners = await cache.load(name)
@@ -155,13 +163,15 @@ async def stream_new_seat(
     seat.in_turn = True
     try:
         rules = rules_to_wire(seat.view.rules, seat.wordings)
+        if seat.view.rules.charter:
+            rules["agents"] = by_first_sight(seat.view)
         told = introduction(role, name) if rules.get("runbook") else []
         seated = {"kind": "seated", "seat": seat.key, "role": role.value, "introduction": told}
         yield line({**seated, **rules})
     except BaseException:  # the visitor left before the key was sent
         seats.leave(seat.key)
         raise
-    async with aclosing(play_on(seats, seat, slot, moved=False)) as lines:
+    async with aclosing(play_on(seats, seat, slot, moves)) as lines:
         async for item in lines:
             yield item
 
@@ -170,30 +180,43 @@ def accept_move(seat: Seat, move: object) -> None:
     """Check a move before streaming starts, while an error can still set the status."""
     if seat.in_turn:
         raise BadInput("your move is being played already; wait for your next turn")
+    _take(seat, move)
+    seat.in_turn = True
+
+
+def _take(seat: Seat, move: object) -> None:
     view = seat.view
     action = read_move(move, view.rules, seat.role, seat.wordings)
     require_act(action, view)
     seat.visitor.moves.append(action)
-    seat.in_turn = True
 
 
-async def play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines:
-    """Play until the visitor's next turn or the end. ``moved``: the visitor's move comes first."""
+async def play_on(seats: Seats, seat: Seat, slot: Slot, moves: Sequence[object] = ()) -> Lines:
+    """Play until the visitor's next turn or the end. The move that was accepted comes first, and
+    ``moves`` are made at the next turns. The views before the last of them are not sent."""
     env, role = seat.rollout.env, seat.role
+    again = deque(moves)
     waiting = False
     try:
-        if moved:
-            await _turn(seat, slot)
         while not env.over:
+            if again and env.role is role:
+                _take(seat, again.popleft())
+            if again or seat.visitor.has_move:
+                async with aclosing(_turn(seat, slot)) as lines:
+                    async for item in lines:
+                        yield item
+                continue
             view = seat.view
-            yield line(view_to_wire(view, env.role, seat.wordings))
+            yield line(view_to_wire(view, env.role, seat.wordings, seat.sighted))
             if env.role is role:
                 waiting = True
                 seats.await_move(seat)
                 yield line({"kind": "your_turn", "menu": menu_to_wire(view, seat.wordings)})
                 return
-            await _turn(seat, slot)
-        for item in _whole_episode(seat):
+            async with aclosing(_turn(seat, slot)) as lines:
+                async for item in lines:
+                    yield item
+        for item in await slot.work(_whole_episode, seat):
             yield item
     finally:
         # The episode is over, or the visitor left during another role's turn.
@@ -201,8 +224,15 @@ async def play_on(seats: Seats, seat: Seat, slot: Slot, *, moved: bool) -> Lines
             seats.leave(seat.key)
 
 
-async def _turn(seat: Seat, slot: Slot) -> None:
-    seat.frames.append(await slot.work(next_frame, seat.rollout, seat.frames[-1]))
+async def _turn(seat: Seat, slot: Slot) -> Lines:
+    """Play a turn. Until it is over, tell who thinks."""
+    if seat.view.rules.charter:
+        seat.sighted |= sighted(seat.view)
+    turn = asyncio.ensure_future(slot.work(next_frame, seat.rollout, seat.frames[-1]))
+    async with aclosing(thinking(seat.rollout, turn, slot)) as lines:
+        async for item in lines:
+            yield item
+    seat.frames.append(turn.result())
 
 
 def _whole_episode(seat: Seat) -> list[bytes]:
@@ -214,4 +244,5 @@ def _whole_episode(seat: Seat) -> list[bytes]:
         line({"kind": "over"}),
         line(start),
         *(line(frame_to_wire(frame, before)) for before, frame in pairs),
+        line(case_file_to_wire(seat.rollout.episode)),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import asdict
 from typing import Any
 
@@ -11,8 +11,9 @@ from chaosops.core.episode import Episode, Turn
 from chaosops.core.printable import printable
 from chaosops.core.rules import Rulebook
 from chaosops.core.vocabulary import Role
-from chaosops.report.acts import act_words
+from chaosops.report.acts import act_words, for_people
 from chaosops.report.frames import Frame
+from chaosops.report.suspects import Suspect, suspects
 from chaosops.report.tables import MODEL_FIELDS, by_roles
 from chaosops.report.transcript import outcome_words
 from chaosops.report.wording import Wordings, worded_action, worded_view
@@ -107,15 +108,38 @@ def _flags(view: RoleView) -> dict[str, Any]:
     return {**_group(FlagRogue, ()), "choices": choices, "acts": True}
 
 
-def view_to_wire(view: RoleView, on_turn: Role, wordings: Wordings) -> dict[str, Any]:
-    """What a visitor in this role sees."""
+def view_to_wire(
+    view: RoleView, on_turn: Role, wordings: Wordings, sighted: Set[int] = frozenset()
+) -> dict[str, Any]:
+    """What a visitor in this role sees. ``sighted`` are the acts that were in sight earlier."""
     select = layout_of(view.rules).relevant
     found = select(view) if select else Selection()
-    return {
+    wire = {
         "kind": "view",
         "on_turn": on_turn.value,
-        **_cleaned(views.view_to_wire(worded_view(view, wordings))),
+        **cleaned(views.view_to_wire(worded_view(view, wordings))),
         "relevant": selection_to_wire(found),
+    }
+    if view.rules.charter:
+        wire["suspects"] = [suspect_to_wire(suspect) for suspect in suspects(view, sighted)]
+    return wire
+
+
+def suspect_to_wire(suspect: Suspect) -> dict[str, Any]:
+    largest = suspect.largest
+    acts = [
+        {
+            **act._asdict(),
+            "claimed": None if act.claimed is None else act.claimed._asdict(),
+            "signed": None if act.signed is None else act.signed._asdict(),
+        }
+        for act in suspect.acts
+    ]
+    return {
+        **suspect._asdict(),
+        "acts": acts,
+        "largest_pct": None if largest is None else largest.largest_pct,
+        "excess_pct": suspect.excess_pct,
     }
 
 
@@ -149,7 +173,7 @@ def status_details(status: Mapping[str, Any]) -> dict[str, str]:
 def _outcome(episode: Episode, explanation: Sequence[str]) -> dict[str, Any]:
     names = ("resolved", "steps", "cause", "rogue", "rogue_caught")
     told = {name: getattr(episode, name) for name in names}
-    return {**told, "explanation": list(explanation)}
+    return {**told, "explanation": [for_people(line) for line in explanation]}
 
 
 def _turn(turn: Turn) -> dict[str, Any]:
@@ -174,20 +198,20 @@ def _group(kind: type[Action], actions: Sequence[Action]) -> dict[str, Any]:
     }
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
     """Replace control characters: models write into the chat."""
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, Mapping):
-        return {name: _cleaned(item) for name, item in value.items()}
+        return {name: cleaned(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_cleaned(item) for item in value]
+        return [cleaned(item) for item in value]
     return value
 
 
 _GROWING: Mapping[str, Callable[[Any], Any]] = {
     "logs": lambda line: line._asdict(),
     "trace": lambda entry: entry._asdict(),
-    "chat": lambda message: _cleaned(message_to_wire(message)),
+    "chat": lambda message: cleaned(message_to_wire(message)),
     "findings": finding_to_wire,
 }

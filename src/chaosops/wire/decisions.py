@@ -18,13 +18,15 @@ _Kind = TypeVar("_Kind")
 
 def recorded_decision(decision: Decision) -> dict[str, Any]:
     """The form in a recording, with the whole prompt."""
-    action, suspicion, exchange = decision
+    action, suspicion, exchange, chances = decision
     wire: dict[str, Any] = {"action": to_wire(action)}
     if suspicion is not None:
         wire["suspicion"] = dict(suspicion)
     if exchange is not None:
         prompt = [dict(message) for message in exchange.question]
         wire["exchange"] = {"prompt": prompt, **exchange_to_wire(exchange)}
+    if chances is not None:
+        wire["chances"] = dict(chances)
     return wire
 
 
@@ -59,11 +61,12 @@ def read_decision(
         action: Action = Unreadable(field(fields, "error", str), field(fields, "detail", str))
     else:
         action = read_action(fields)
-    suspicion = _suspicion(wire["suspicion"]) if "suspicion" in wire else None
+    suspicion = _probabilities(wire, "suspicion")
+    chances = _probabilities(wire, "chances")
     if "exchange" not in wire:
-        return Decision(action, suspicion), []
+        return Decision(action, suspicion, None, chances), []
     exchange, wrong = _read_exchange(field(wire, "exchange", dict), view, formats)
-    return Decision(action, suspicion, exchange), wrong
+    return Decision(action, suspicion, exchange, chances), wrong
 
 
 def rendered_prompts(view: RoleView, formats: Sequence[Format] = STANDARD) -> Iterable[Chat]:
@@ -133,10 +136,14 @@ def _chat(wire: object, name: str) -> Chat:
     return tuple(messages)
 
 
-def _suspicion(wire: object) -> dict[str, float]:
-    if not isinstance(wire, dict) or not all(type(v) in (int, float) for v in wire.values()):
-        raise BadInput("'suspicion' must be an object of numbers")
-    for agent, value in wire.items():
+def _probabilities(wire: Mapping[str, Any], name: str) -> dict[str, float] | None:
+    """None if the decision has no such field."""
+    if name not in wire:
+        return None
+    found = wire[name]
+    if not isinstance(found, dict) or not all(type(v) in (int, float) for v in found.values()):
+        raise BadInput(f"'{name}' must be an object of numbers")
+    for of, value in found.items():
         if not 0 <= value <= 1:  # NaN is not either
-            raise BadInput(f"suspicion of {agent} must be from 0 to 1, got {value}")
-    return wire
+            raise BadInput(f"{name} of {of} must be from 0 to 1, got {value}")
+    return found

@@ -8,11 +8,12 @@ from chaosops.world.incident import Twin
 
 
 def explanation(episode: Episode) -> list[str]:
-    """The truth, then the damage and what it would have been. Empty where a pack tells nothing."""
+    """The truth, then the damage and what it would have been, or what was measured of it. Empty
+    where a pack tells nothing."""
     pack = load_pack(episode.scenario.pack)
     told = pack.explain(episode.scenario)
     twin = pack.twin_of(episode) if told else None
-    return told if twin is None else [*told, *twin_sentences(twin)]
+    return [*told, *(pack.measured(episode) if twin is None else twin_sentences(twin))]
 
 
 def twin_sentences(twin: Twin) -> list[str]:

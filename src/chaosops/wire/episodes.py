@@ -16,7 +16,7 @@ from chaosops.core.episode import Episode, Turn
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
-from chaosops.packs import load_pack, make_scenario, recorded_pack
+from chaosops.packs import load_pack, make_scenario, require_version
 from chaosops.policies.llm.formats import STANDARD, Format
 from chaosops.rubrics import CompositeRubric
 from chaosops.wire.decisions import exchange_to_wire, field, read_decision, recorded_decision
@@ -42,7 +42,15 @@ Check = Callable[[Env, Decision], Iterable[str]]
 
 def episode_to_wire(episode: Episode) -> dict[str, Any]:
     """What happened, with every turn: a line of results.json."""
-    return {**figures_to_wire(episode), "turns": [turn_to_wire(turn) for turn in episode.turns]}
+    return {
+        **figures_to_wire(episode),
+        "turns": [turn_to_wire(turn) for turn in episode.turns],
+        **_observed(episode),
+    }
+
+
+def _observed(episode: Episode) -> dict[str, Any]:
+    return {"observed": episode.observed} if episode.observed else {}
 
 
 def figures_to_wire(episode: Episode) -> dict[str, Any]:
@@ -72,7 +80,7 @@ def turn_to_wire(turn: Turn) -> dict[str, Any]:
         for name, value in turn.events._asdict().items()
         if value not in (False, None) and name != "step"
     }
-    action, suspicion, exchange = turn.decision
+    action, suspicion, exchange, _ = turn.decision
     return {
         "step": turn.events.step,
         "role": turn.role.value,
@@ -139,6 +147,7 @@ def to_record(episode: Episode) -> dict[str, Any]:
         "pack_hash": load_pack(episode.scenario.pack).content_hash(),
         "reward": episode.reward,
         "decisions": [recorded_decision(turn.decision) for turn in episode.turns],
+        **_observed(episode),
     }
 
 
@@ -148,6 +157,7 @@ def record_of(wire: Mapping[str, Any], pack_hash: str) -> dict[str, Any]:
     return {
         **{name: wire.get(name) for name in ("scenario", "team", "reward")},
         "pack_hash": pack_hash,
+        **({"observed": wire["observed"]} if "observed" in wire else {}),
         "decisions": [
             _numbered(f"turn {number}", decision_of_turn, turn)
             for number, turn in enumerate(turns, 1)
@@ -185,8 +195,11 @@ def replay(
     if isinstance(reward, bool) or not isinstance(reward, int | float):
         raise BadInput("a recording needs 'reward', a number")
 
-    env = Env(scenario, rubric)
-    episode = Episode(scenario, env.cause, env.rogue, team)
+    observed = field({"observed": [], **record}, "observed", list)
+    if load_pack(scenario.pack).real_time and not observed:
+        raise BadInput(f"a recording of pack {scenario.pack} needs 'observed': it cannot be played")
+    env = Env(scenario, rubric, observed)
+    episode = Episode(scenario, env.cause, env.rogue, team, observed=observed)
     problems: list[Problem] = []
     for number, wire in enumerate(wires, 1):
         if env.over:
@@ -236,12 +249,13 @@ def read_scenario(wire: dict[str, Any]) -> Scenario:
     names = ("failure", "split", "mechanisms", "version")
     failure, split, own, version = (field({name: "", **wire}, name, str) for name in names)
     try:
+        require_version(pack, version)
         return make_scenario(
             failure,
             tier=tier,
             seed=seed,
             limit=limit,
-            pack=recorded_pack(pack, version),
+            pack=pack,
             split=split,
             mechanisms=own,
         )

@@ -9,6 +9,7 @@ from typing import Any
 from chaosops.core.actions import Communicate, to_wire
 from chaosops.core.documents import Clauses, Page
 from chaosops.core.labels import MenuOrder
+from chaosops.core.retired import require_played
 from chaosops.core.rules import Rulebook
 from chaosops.core.telemetry import (
     Alert,
@@ -108,20 +109,23 @@ def _documents_to_wire(rules: Rulebook) -> dict[str, Any]:
 
 
 def _unnamed_layout(calls: Mapping[str, Any] | None) -> str:
-    """The layout of rules without one. Older messages name none, and there were only two."""
-    return "classic" if calls == {} else "arena1"
+    """The layout of rules that name none: without a call graph they are of the classic pack."""
+    return "classic" if calls == {} else ""
 
 
 def read_rules(rules: Mapping[str, Any]) -> Rulebook:
     """The inverse of ``rules_to_wire``."""
     calls = rules["calls"]
+    layout = rules.get("layout") or _unnamed_layout(calls)
+    if not layout:
+        require_played("what names no layout", [("arena", "1")])
     return Rulebook(
         services=tuple(rules["services"]),
         agents=tuple(rules["agents"]),
         causes=tuple(rules["causes"]),
         verbs={Role(role): tuple(verbs) for role, verbs in rules["verbs"].items()},
         replica_choices=tuple(rules["replica_choices"]),
-        layout=rules.get("layout") or _unnamed_layout(calls),
+        layout=layout,
         calls=None if calls is None else tuple((name, tuple(to)) for name, to in calls.items()),
         limits_pct=tuple(rules["limits_pct"].items()),
         runbook=tuple(Page(**page) for page in rules.get("runbook", ())),

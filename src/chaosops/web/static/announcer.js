@@ -11,7 +11,7 @@ export class Announcer {
 
   tell(step) {
     const news = this.episodes.flatMap((episode, side) => [
-      ...this.#once(`${side}`, episode.state === "refused" && `is refused: ${episode.why}`, side),
+      ...this.#once(`${side} ${episode.why}`, troubleOf(episode), side),
       ...episode.frames
         .slice(0, step + 1)
         .flatMap((frame) => this.#once(`${side} ${frame.step}`, wordsOf(frame), side, frame.step)),
@@ -32,6 +32,12 @@ export class Announcer {
     const isAlone = this.episodes.filter((episode) => episode.name === name).length === 1;
     return isAlone ? name : `${name} on the ${side ? "right" : "left"}`;
   }
+}
+
+/** Why an episode does not go on, or nothing. */
+function troubleOf({ state, why }) {
+  const words = { cut: "has lost its connection", stopped: "has stopped", refused: "is refused" }[state];
+  return words && `${words}: ${why}`;
 }
 
 function wordsOf({ flag, outcome, reward }) {

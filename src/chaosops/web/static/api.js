@@ -1,10 +1,27 @@
 // Requests to the server: JSON, and streams with a line of JSON for each message.
 
-/** The server refused; its message is for the visitor. */
-export class Refusal extends Error {}
+/** The server refused; its message is for the visitor. Without a status it was not reached. */
+export class Refusal extends Error {
+  constructor(message, status = 0) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** There was no answer. Asking again can help. */
+export class Unreachable extends Refusal {}
+
+/** What a proxy answers while the server behind it starts. */
+const AWAY = [502, 503, 504];
+
+/** Seconds between attempts. */
+export const WAITS = [1, 2, 4, 8, 15];
+
+/** The address of the first page. Files lie at static/DIGEST/. */
+export const ROOT = new URL("../../", import.meta.url);
 
 const address = (path, query) => {
-  const url = new URL(`api/${path}`, document.baseURI);
+  const url = new URL(`api/${path}`, ROOT);
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value !== undefined && value !== "") url.searchParams.set(name, value);
   }
@@ -17,21 +34,48 @@ async function ask(url, options) {
     response = await fetch(url, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal("The server cannot be reached; try again in a moment.");
+    throw new Unreachable("The server cannot be reached; try again in a moment.");
   }
   if (response.ok) return response;
+  if (AWAY.includes(response.status)) throw new Unreachable("The server is not ready; try again in a moment.");
   let words = `The server answered ${response.status}.`;
   try {
-    const { error, detail } = await response.json();
-    words = error ?? detail ?? words;
+    words = (await response.json()).detail ?? words;
   } catch {
     // the answer is not from our server: show its status
   }
-  throw new Refusal(words);
+  throw new Refusal(words, response.status);
 }
 
-export async function getJson(path) {
-  return (await ask(address(path))).json();
+export async function getJson(path, query) {
+  return (await ask(address(path, query))).json();
+}
+
+export async function postJson(path, body) {
+  const headers = { "Content-Type": "application/json" };
+  const options = { method: "POST", headers, body: JSON.stringify(body) };
+  return (await ask(address(path), options)).json();
+}
+
+/** Ends early when the signal is aborted. */
+export const pause = (seconds, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, 1000 * seconds);
+    signal?.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+  });
+
+/** Asks again while the server cannot be reached; `waiting` is told the seconds until then. */
+export async function getJsonPatiently(path, waiting) {
+  for (const seconds of WAITS) {
+    try {
+      return await getJson(path);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      waiting(seconds);
+      await pause(seconds);
+    }
+  }
+  return getJson(path);
 }
 
 /** Yields each message as it arrives. */

@@ -2,6 +2,7 @@
 
 import { h, s, signed } from "./dom.js";
 
+const LABEL = 12; // the height of a line of text
 const PAD = { left: 52, right: 14, top: 10, bottom: 24 };
 
 /** A drawing that is painted again when its width changes. */
@@ -10,11 +11,15 @@ export class Chart {
     this.height = height;
     this.svg = s("svg", { role: "img", "aria-label": title, height });
     this.element = h("div.chart", this.svg);
-    new ResizeObserver(() => this.paint()).observe(this.element);
+    new ResizeObserver(() => {
+      this.width = this.element.clientWidth;
+      this.paint();
+    }).observe(this.element);
   }
 
   paint() {
-    const width = this.element.clientWidth;
+    // Reading it at every step of a run would lay out the whole page again.
+    const width = (this.width ||= this.element.clientWidth);
     if (!width) return;
     this.svg.setAttribute("width", width);
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
@@ -34,9 +39,11 @@ export class LineChart extends Chart {
     this.element.addEventListener("pointerleave", () => this.#leave());
   }
 
-  /** A curve: {name, kind, points: [[x, y]], ghost?, marks?}. `at` is a vertical line. */
-  draw(curves, { from, to, at } = {}) {
+  /** A curve: {name, kind, points: [[x, y]], ghost?, marks?}. `at` is a vertical line. A level is
+   *  a line across the chart, as of a policy that does not learn: {name, value}. */
+  draw(curves, { from, to, at, levels = [] } = {}) {
     this.curves = curves;
+    this.levels = levels;
     const xs = curves.flatMap((curve) => (curve.ghost ?? curve.points).map(([x]) => x));
     this.range = { from: from ?? Math.min(...xs), to: to ?? Math.max(...xs), at };
     this.legend.replaceChildren(
@@ -50,7 +57,9 @@ export class LineChart extends Chart {
   parts(width) {
     if (!this.curves) return [];
     const { from, to, at } = this.range;
-    const ys = this.curves.flatMap((curve) => (curve.ghost ?? curve.points).map(([, y]) => y));
+    const ys = this.curves
+      .flatMap((curve) => (curve.ghost ?? curve.points).map(([, y]) => y))
+      .concat(this.levels.map(({ value }) => value));
     const [least, most] = [Math.min(...ys, 0), Math.max(...ys, 0)];
     const air = (most - least || 1) * 0.06;
     const bottom = this.height - PAD.bottom;
@@ -75,7 +84,28 @@ export class LineChart extends Chart {
     this.cross = line("cross", 0, 0, PAD.top, bottom);
     this.cross.setAttribute("visibility", "hidden");
     const curves = this.curves.flatMap((curve) => this.#curve(curve));
-    return [...rows, ...columns, ...now, this.cross, ...curves];
+    return [...rows, ...columns, ...now, ...this.#levels(width), this.cross, ...curves];
+  }
+
+  /** Levels that are close to each other share a label. */
+  #levels(width) {
+    const groups = [];
+    for (const level of this.levels.toSorted((a, b) => b.value - a.value)) {
+      const y = this.y(level.value);
+      const last = groups.at(-1);
+      if (last && y - last.y < LABEL) last.names.push(level.name);
+      else groups.push({ y, names: [level.name] });
+    }
+    const end = width - PAD.right;
+    return [
+      ...this.levels.map(({ value }) =>
+        s("line.level", { x1: PAD.left, x2: end, y1: this.y(value), y2: this.y(value) }),
+      ),
+      ...groups.map(({ y, names }) => {
+        const above = y - 4 > PAD.top ? y - 4 : y + 11;
+        return s("text.level", { x: end, y: above, "text-anchor": "end" }, names.join(", "));
+      }),
+    ];
   }
 
   #curve({ kind, points, ghost, marks }) {

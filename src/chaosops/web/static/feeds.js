@@ -1,6 +1,6 @@
 // Lists of what was said and done, newest first.
 
-import { h, clock, plural, tag, ROLE_NAMES } from "./dom.js";
+import { h, s, clock, plural, tag, ROLE_NAMES } from "./dom.js";
 
 const time = (step) => h("span.time", clock(step));
 
@@ -16,15 +16,18 @@ export class Feed {
       h("h3", title, " ", this.count, hint !== "" && h("span.hint", hint)),
       this.list,
     );
+    this.at = 0;
+    this.list.addEventListener("scroll", () => (this.at = this.list.scrollTop));
     new ResizeObserver(() => this.#updateFocus()).observe(this.list);
   }
 
+  /** Reads no sizes: with a dozen lists, each read would lay out the whole page again. */
   fill(items) {
+    const { at } = this;
     this.count.textContent = items.length ? String(items.length) : "";
-    const at = this.list.scrollTop;
     this.list.replaceChildren(...(items.length ? items : [h("li.none", this.empty)]));
-    this.list.scrollTop = at;
-    this.#updateFocus();
+    if (at) this.list.scrollTop = at;
+    requestAnimationFrame(() => this.#updateFocus());
   }
 
   /** The keyboard stops at a list only if it can be scrolled. */
@@ -45,9 +48,9 @@ export class Feeds {
   }
 
   /** `marks` maps an agent to the tag beside its name. */
-  fill({ step, alerts, chat, trace, findings, logs, relevant }, marks) {
+  fill({ step, alerts, chat, trace, findings, logs, relevant, flags = [] }, marks) {
     this.alerts.fill(alerts.map(alertItem));
-    this.chat.fill(newestFirst(chat, chatItem(step)));
+    this.chat.fill(newestFirst(chat, chatItem(step, flags)));
     const near = relevant.acts.map((id) => trace.find((entry) => entry.id === id));
     this.near.fill(near.filter(Boolean).map(traceItem(marks, step)));
     this.near.element.hidden = !near.length;
@@ -71,16 +74,39 @@ const logItem = ({ step, level, service, text }) =>
     h("span", h("strong", service), ` ${text}`),
   );
 
-const chatItem = (now) => (message) => {
+/** `flags` have their verdicts; players learn them at the end. */
+const chatItem = (now, flags) => (message) => {
   const whom = message.to ? ` to ${ROLE_NAMES[message.to] ?? message.to}` : "";
   const who = (ROLE_NAMES[message.sender] ?? message.sender) + whom;
+  const verb = message.action?.action;
+  const flag = verb === "flag_rogue" && flags.find(({ step }) => step === message.step);
+  const verdict = flag ? (flag.caught ? "right" : "false") : "";
+  const kinds = [message.sender, verb === "flag_rogue" ? `flags ${verdict}` : ""];
+  if (message.step === now) kinds.push("new");
   return h(
     "li",
-    { class: `message ${message.sender}${message.step === now ? " new" : ""}` },
+    { class: `message ${kinds.join(" ")}` },
     time(message.step),
-    h("span", h("strong", who), " ", h(message.action ? "span.did" : "span.said", message.text)),
+    verb === "flag_rogue" && flagIcon(),
+    ["audit", "inspect"].includes(verb) && lookIcon(),
+    h(
+      "span",
+      h("strong", who),
+      " ",
+      h(message.action ? "span.did" : "span.said", spoken(message, verb)),
+      flag && tag({ kind: verdict, words: flag.caught ? "right" : "false flag" }),
+    ),
   );
 };
+
+const spoken = ({ text, action }, verb) => {
+  if (verb === "flag_rogue") return `accuses ${action.target}`;
+  return verb === "audit" ? `audits ${action.target}` : text;
+};
+
+const icon = (kind, shape) => s(`svg.icon-${kind}`, { viewBox: "0 0 16 16", "aria-hidden": "true" }, shape);
+const flagIcon = () => icon("flag", s("path", { d: "M3 15V1h10l-2.5 4L13 9H5v6z" }));
+const lookIcon = () => icon("look", s("path", { d: "M11 6.5a4.5 4.5 0 1 1-9 0a4.5 4.5 0 0 1 9 0zM10 10l4.5 4.5" }));
 
 const traceItem = (marks, now) => (entry) =>
   h(
@@ -98,14 +124,14 @@ const traceItem = (marks, now) => (entry) =>
   );
 
 /** `68 → 87 (+27%)`; what is not a number has no percentage. */
-function changed({ before, after }) {
+export function changed({ before, after }) {
   const [old, now] = [Number(before), Number(after)];
   if (Number.isNaN(old) || Number.isNaN(now)) return `${before} → ${after}`;
   const pct = Math.trunc((100 * (now - old)) / Math.max(1, old));
   return `${before} → ${after} (${pct < 0 ? "\u2212" : "+"}${Math.abs(pct)}%)`;
 }
 
-function findingItem(found, i, { length }) {
+function findingItem(found) {
   const isAudit = Boolean(found.acts);
   const limit = found.limit_pct === null ? "" : `: may move ${found.limit_pct}% in one act`;
   const head = isAudit ? `audit of ${found.agent}${limit}` : `inspection of ${found.service}`;
@@ -119,7 +145,7 @@ function findingItem(found, i, { length }) {
     time(found.step),
     h(
       "details",
-      { open: i === length - 1 },
+      { open: true },
       h("summary", h("strong", head), ` (${plural(rows.length, isAudit ? "act" : "change")})`),
       h("ul.mono", rows, busy.length > 0 && h("li", `busy: ${busy.join(", ")}`)),
     ),

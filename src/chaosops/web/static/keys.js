@@ -42,6 +42,7 @@ export function listenToKeys(player, { run, copy }) {
     "?": () => dialog.showModal(),
   };
   document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented) return; // the call graph has arrow keys of its own
     if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || !choice.checked) return;
     if (isTaken(event)) return;
     const act =

@@ -4,8 +4,10 @@ import { h, s, plural, points, ROLE_NAMES } from "./dom.js";
 
 export function moment(episode, step) {
   const frame = episode.at(step);
-  if (episode.silence && step >= episode.last) return absence(episode.silence, episode.why);
+  if (episode.state === "cut" && step >= episode.last) return absence("Connection lost", episode);
+  if (episode.silence && step >= episode.last) return absence(episode.silence, episode);
   if (!frame) return waiting(episode);
+  if (episode.thinking && step >= episode.last) return banner("calm.busy", h("p", thinkingWords(episode.thinking)));
   if (frame.flag) return flagging(frame.flag, frame.outcome);
   if (frame.outcome) return ending(frame.outcome, frame.flags);
   return latestTurn(frame);
@@ -17,7 +19,10 @@ export function endWords(outcome) {
 
 const banner = (kind, ...children) => h(`div.banner.${kind}`, ...children);
 
-const absence = (word, why) => banner("absent", h("p.big", word), h("p", why));
+function absence(word, { why, again }) {
+  const button = again && h("button.button", { type: "button", onclick: again }, "Try again");
+  return banner("absent", h("p.big", word), h("p", why), button);
+}
 
 function waiting(episode) {
   const since = `Loading ${episode.name}, ${secondsOf(episode)} s.`;
@@ -26,10 +31,20 @@ function waiting(episode) {
   return banner("calm.busy", h("p", isLoading ? words : "Waiting for the server."));
 }
 
+/** Who decides, for how long, what it has read, and how many wait before it. */
+export function thinkingWords({ role, seconds, tokens, ahead }) {
+  const queue = ahead ? `, after ${plural(ahead, "call")} of others` : "";
+  const read = tokens ? `, ${tokens.toLocaleString("en")} tokens so far` : "";
+  return `${ROLE_NAMES[role]} is thinking, ${seconds} s${read}${queue}.`;
+}
+
 export const secondsOf = (episode) => Math.round((performance.now() - episode.since) / 1000);
 
+/** Why no line leads from a flag to a service. */
+export const NO_ACT = "The flag names an agent, but no act of it: no line leads to a service.";
+
 /** A flag can also end the episode. */
-function flagging({ agent, act, caught, known }, outcome) {
+function flagging({ agent, act, caught, known, evidence }, outcome) {
   const judged = caught
     ? "Right: it is the rogue."
     : known
@@ -45,6 +60,7 @@ function flagging({ agent, act, caught, known }, outcome) {
       "div",
       h("p.big", "Oversight flags ", h("span.agent", agent)),
       act !== "" && h("p.evidence", `for ${act}`),
+      !evidence && h("p.evidence", { title: NO_ACT }, "names no act"),
       h("p", verdict),
     ),
   );
@@ -71,6 +87,10 @@ function latestTurn({ turn, on_turn }) {
   return banner(
     "calm",
     h("p.deed", h("strong", ROLE_NAMES[turn.role]), " ", h("span.mono", said)),
-    h("p", points(turn.reward), turn.came_of_it !== "" && h("strong.came", turn.came_of_it)),
+    h(
+      "p",
+      turn.reward ? [points(turn.reward), " points"] : false,
+      turn.came_of_it !== "" && h("strong.came", turn.came_of_it),
+    ),
   );
 }

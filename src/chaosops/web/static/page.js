@@ -1,13 +1,15 @@
 // Shared by the pages of reports.
 
 import { byId, complain, h } from "./dom.js";
-import { figureAddress, getJson } from "./api.js";
+import { figureAddress } from "./api.js";
+import { figureTitle } from "./figure_words.js";
+import { readPatiently } from "./patience.js";
 
 /** Draws a report for each item that the server has, or says how to make one. */
 export async function showReports(path, list, draw, nothing) {
   const place = byId("reports");
   try {
-    const found = await getJson(path);
+    const found = await readPatiently(path);
     const items = found[list];
     const reports = items.map((item) => (item.error ? broken(item) : draw(item)));
     if (items.length > 1) reports.unshift(contents(items));
@@ -50,14 +52,19 @@ export function emptyState(title, words, ...lines) {
   return h("section.panel.report.empty", h("h2", title), h("p", words), commands(...lines));
 }
 
+/** The files of figures have hyphens; the page has one sign for minus. */
+const withMinus = (text) => String(text).replace(/(?<![\w-])-(?=\d)/g, "\u2212");
+
 /** A table that scrolls in its own box on a narrow screen. Its first columns stay in sight. */
 export function table(caption, headers, rows, words = 2) {
   const kind = (i) => i >= words && "number";
-  const head = headers.map((text, i) => h("th", { class: kind(i), scope: "col" }, text));
+  const head = headers.map((text, i) =>
+    h("th", { class: kind(i), scope: "col" }, figureTitle(text)),
+  );
   const body = rows.map((row) =>
     h(
       row[0] === "trained" ? "tr.ours" : "tr",
-      row.map((text, i) => h("td", { class: kind(i) }, text)),
+      row.map((text, i) => h("td", { class: kind(i) }, kind(i) ? withMinus(text) : text)),
     ),
   );
   const name = { "aria-label": caption };

@@ -82,9 +82,9 @@ export class Player {
     return this.episodes.every((one) => one.done) && this.step >= this.known;
   }
 
-  /** Both sides move together, as fast as the slower one. */
+  /** A side that waits for its model does not hold up the other. */
   #reach() {
-    return Math.min(this.known, ...this.episodes.filter((one) => !one.done).map((one) => one.last));
+    return this.known;
   }
 
   #plan() {

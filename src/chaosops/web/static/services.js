@@ -1,6 +1,8 @@
-// The services: cards, or the layers of a call graph if there is one.
+// The services: cards, or a call graph if there is one.
 
 import { h, s, HEALTH_MARKS } from "./dom.js";
+import { CallGraph } from "./stage_graph.js";
+import { duration } from "./stage_tile.js";
 
 const HISTORY = 24;
 
@@ -9,52 +11,30 @@ export class Services {
     this.element = h("div.block");
   }
 
-  #build({ services, calls }) {
-    this.calls = calls ?? {}; // null: this role does not see them
-    this.tiles = new Map(services.map((name) => [name, tile(name)]));
-    const isGraph = Object.keys(this.calls).length > 0;
-    this.edges = s("svg.edges", { "aria-hidden": "true" });
-    this.box = h(
-      isGraph ? "div.services.graph" : "div.services",
-      isGraph && this.edges,
-      layers(services, this.calls).map((row) =>
-        h("ul", row.map((name) => this.tiles.get(name).element)),
-      ),
-    );
-    this.element.append(h("h3", "Services"), this.box);
-    new ResizeObserver(() => this.#connect()).observe(this.box);
+  #build(start) {
+    this.element.append(h("h3", "Services"));
+    const { services, calls } = start;
+    // null: this role does not see the calls.
+    if (Object.keys(calls ?? {}).length > 0) {
+      this.graph = new CallGraph(start);
+      this.element.append(this.graph.element);
+    } else {
+      this.tiles = new Map(services.map((name) => [name, tile(name)]));
+      const items = [...this.tiles.values()].map(({ element }) => element);
+      this.element.append(h("div.services", h("ul", items)));
+    }
   }
 
   /** `past` has the readings of every step so far. A role that sees only the health of services
    *  has readings without figures. */
   draw(start, readings, past) {
-    if (!this.tiles) this.#build(start);
+    if (!this.tiles && !this.graph) this.#build(start);
+    if (this.graph) return this.graph.draw(readings);
     const history = Map.groupBy(past.flat(), (reading) => reading.service);
-    this.health = new Map(readings.map((reading) => [reading.service, reading.health]));
     for (const reading of readings) {
       const errors = (history.get(reading.service) ?? []).map(({ error_pct }) => error_pct);
       this.tiles.get(reading.service).draw(reading, errors);
     }
-    this.#connect();
-  }
-
-  #connect() {
-    const box = this.box.getBoundingClientRect();
-    if (!box.width) return;
-    const lines = [];
-    for (const [caller, callees] of Object.entries(this.calls)) {
-      const from = this.tiles.get(caller).element.getBoundingClientRect();
-      for (const callee of callees) {
-        const to = this.tiles.get(callee).element.getBoundingClientRect();
-        const [x1, y1] = [from.x + from.width / 2 - box.x, from.bottom - box.y];
-        const [x2, y2] = [to.x + to.width / 2 - box.x, to.y - box.y];
-        const bend = Math.max(10, (y2 - y1) / 2);
-        const d = `M${x1} ${y1}C${x1} ${y1 + bend} ${x2} ${y2 - bend} ${x2} ${y2}`;
-        const health = this.health.get(caller) === "healthy" ? "healthy" : this.health.get(callee);
-        lines.push(s(`path.${health}`, { d }));
-      }
-    }
-    this.edges.replaceChildren(...lines);
   }
 }
 
@@ -77,18 +57,16 @@ function tile(name) {
 
 function figureWords(reading) {
   if (reading.error_pct === undefined) return [];
-  const pair = (label, value, kind = "span") => h(kind, h("i", label), value);
+  const pair = (label, value) => h("span", h("i", label), ` ${value}`);
   return [
-    pair("err", ` ${reading.error_pct.toFixed(1)}%`),
-    pair("lat", ` ${duration(reading.latency_ms)}`),
-    pair("cpu", ` ${reading.cpu_pct}%`, "span.extra"),
-    pair("mem", ` ${reading.memory_mb}M`, "span.extra"),
-    pair("disk", ` ${reading.disk_pct}%`, "span.extra"),
-    pair("×", reading.replicas),
+    pair("errors", `${reading.error_pct.toFixed(1)}%`),
+    pair("latency", duration(reading.latency_ms)),
+    pair("CPU", `${reading.cpu_pct}%`),
+    pair("memory", `${reading.memory_mb} MB`),
+    pair("disk", `${reading.disk_pct}%`),
+    pair("replicas", reading.replicas),
   ];
 }
-
-const duration = (ms) => (ms < 10000 ? `${ms}ms` : `${(ms / 1000).toFixed(0)}s`);
 
 /** The scale has a fixed top, so that small changes look small. */
 function sparkline(values) {
@@ -98,18 +76,4 @@ function sparkline(values) {
     (value, i) => `${(100 * i) / (values.length - 1)},${23 - (22 * value) / top}`,
   );
   return [s("polyline", { points: points.join(" ") })];
-}
-
-/** Rows of services. A service is below all services that call it. */
-function layers(services, calls) {
-  const depth = new Map(services.map((name) => [name, 0]));
-  for (let round = 0; round < services.length; round += 1) {
-    for (const [caller, callees] of Object.entries(calls)) {
-      for (const callee of callees)
-        depth.set(callee, Math.max(depth.get(callee), depth.get(caller) + 1));
-    }
-  }
-  const rows = [];
-  for (const name of services) (rows[depth.get(name)] ??= []).push(name);
-  return rows.filter(Boolean);
 }

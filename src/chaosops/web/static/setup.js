@@ -54,6 +54,8 @@ export class Setup {
   write(choice) {
     this.form.elements.mode.value = choice.mode === "seat" ? "seat" : "watch";
     if (choice.pack) this.form.elements.pack.value = choice.pack;
+    const isOffered = this.packOf(choice.pack)?.scenarios.includes(choice.scenario) ?? true;
+    this.named = isOffered ? null : choice.scenario; // a failure by its own name
     this.#offerIncidents();
     for (const [name, value] of Object.entries(choice)) {
       const field = this.form.elements[name];
@@ -75,17 +77,21 @@ export class Setup {
     const { split, right } = this.packOf(pack)?.defaults ?? defaults;
     const incident = this.hasSplits(pack) ? { split } : { scenario };
     const beside = asked.moves ? {} : { right };
-    return { tier, seed, left, role, partners, ...beside, ...incident, pack, ...asked };
+    const seat = asked.mode === "seat" || asked.moves ? { role, partners } : {};
+    return { tier, seed, left, ...seat, ...beside, ...incident, pack, ...asked };
   }
 
   hasSplits(pack) {
     return this.packOf(pack)?.splits.length > 0;
   }
 
-  /** What people read: the name of a failure may name the rogue. */
-  titleOf({ pack, scenario, split, tier, seed }) {
-    const words = this.packOf(pack)?.wordings[scenario] ?? scenario;
-    return [pack, words, split, tier, `seed ${seed}`].filter(Boolean).join(" · ");
+  /** The name of a failure, which a link may have, stays out: it may name the rogue. */
+  titleOf({ pack, scenario, split, tier, seed, recorded, mode, moves, partners }) {
+    const isOffered = this.packOf(pack)?.scenarios.includes(scenario);
+    const words = isOffered && incidentWords(scenario);
+    const others = partners && !mode && !moves && !recorded && `the other roles: ${partners}`;
+    const parts = [pack, words, split, tier, `seed ${seed}`, recorded && "recorded", others];
+    return parts.filter(Boolean).join(" · ");
   }
 
   packOf(name) {
@@ -96,8 +102,9 @@ export class Setup {
    *  failure would give it away. */
   #offerIncidents() {
     const { mode, pack, scenario, split } = this.form.elements;
-    const { scenarios, splits, wordings } = this.packOf(pack.value) ?? this.catalogue.packs[0];
-    offer(scenario, mode.value === "seat" ? scenarios.slice(0, 1) : scenarios, wordings);
+    const { scenarios, splits } = this.packOf(pack.value) ?? this.catalogue.packs[0];
+    const named = [...scenarios, ...(this.named ? [this.named] : [])];
+    offer(scenario, mode.value === "seat" ? scenarios.slice(0, 1) : named, incidentWords);
     offer(split, splits);
   }
 
@@ -123,10 +130,16 @@ export class Setup {
 }
 
 /** The options of a field; what was chosen stays if it can. */
-function offer(field, values, words = {}) {
+function offer(field, values, words = (one) => one) {
   const { value } = field;
-  field.replaceChildren(...values.map((one) => h("option", { value: one }, words[one] ?? one)));
+  field.replaceChildren(...values.map((one) => h("option", { value: one }, words(one))));
   if (values.includes(value)) field.value = value;
+}
+
+/** Codes as on a ticket: nobody can tell from one what is broken. */
+function incidentWords(scenario) {
+  if (scenario === MYSTERY) return "drawn by the seed";
+  return scenario.startsWith("inc-") ? scenario.toUpperCase() : "named in the link";
 }
 
 /** A player who named the incident would have nothing to find out. */
@@ -144,8 +157,9 @@ export function fromAddress() {
 
 export const toAddress = (choice) => `?${new URLSearchParams(choice)}`;
 
-/** The part of a choice that names the incident. */
+/** The part of a choice that names the incident. `recorded`: it was played in this evaluation or
+ *  training run, and is shown as it was. */
 export function incidentOf(choice) {
-  const { pack, scenario, split, tier, seed } = choice;
-  return { pack, scenario, split, tier, seed };
+  const { pack, scenario, split, tier, seed, recorded } = choice;
+  return { pack, scenario, split, tier, seed, recorded };
 }
