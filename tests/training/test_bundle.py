@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from chaosops.evaluation.results import source_commit
+from chaosops.core.source import source_commit
 
 SCRIPT = Path(__file__).parents[2] / "scripts/bundle.sh"
 

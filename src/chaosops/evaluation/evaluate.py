@@ -9,9 +9,10 @@ from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.given import one_or_more
 from chaosops.core.scenario import Scenario
+from chaosops.core.source import source_commit
 from chaosops.evaluation.journal import Journal, as_json
 from chaosops.evaluation.players import Player, Setting, load_players
-from chaosops.evaluation.results import Results, first_link, source_commit
+from chaosops.evaluation.results import Results, first_link
 from chaosops.packs import AnyScenario, load_pack, read_scenario
 from chaosops.rollout import AnyTeam
 from chaosops.rubrics.prices import read_rewards

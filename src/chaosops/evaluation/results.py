@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -22,9 +21,6 @@ from chaosops.wire.episodes import episode_to_wire, figures_to_wire
 
 if TYPE_CHECKING:
     import pandas
-
-# The file in a package without its repository: it holds the commit of the package.
-PACKED_COMMIT = "COMMIT"
 
 JOURNAL_NAME = "episodes.jsonl"
 JOURNAL_FORMAT = "chaosops journal 2"
@@ -160,27 +156,3 @@ def save(results: Results, folder: Path) -> Path:
     path = folder / RESULTS_NAME
     write_text(path, body)
     return path
-
-
-def source_commit() -> str | None:
-    """The commit of the checkout this package runs from, '+dirty' with local changes."""
-    here = Path(__file__).resolve().parent
-    packed = here.parent / PACKED_COMMIT
-    if packed.is_file():
-        return packed.read_text(encoding="utf-8").strip()
-
-    def git(*words: str) -> str | None:
-        command = ["git", "-C", str(here), *words]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
-        except (OSError, subprocess.SubprocessError):
-            return None
-        return done.stdout.strip()
-
-    # An installed copy may lie inside somebody else's repository.
-    if git("ls-files", "--error-unmatch", str(Path(__file__).resolve())) is None:
-        return None
-    commit = git("rev-parse", "HEAD")
-    if commit is None:
-        return None
-    return commit + ("+dirty" if git("status", "--porcelain", "--", str(here.parent)) else "")

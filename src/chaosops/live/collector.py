@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 from chaosops.core.telemetry import Alert, LogLine, ServiceReading
 from chaosops.core.vocabulary import Health
+from chaosops.live.objectives import ERROR_BUDGET, SLOW_BUDGET
 from chaosops.live.topology import SERVICES, SPECS, USERS
-from chaosops.live.window import Seen, Window
+from chaosops.live.window import NOTHING_SEEN, SHORT_S, Seen, Window
 
-MAX_ERRORS = 0.03
-_CRITICAL_ERRORS = 0.25
+# Burn rates from which on a service is not well, and from which on its alert is a page.
+_ERRORS_BURN, _PAGE_BURN = 3.0, 25.0
+_SLOW_BURN = 1.0
 _CRITICAL_LATENCY = 3.0  # objectives
 _FEWEST_ERRORS = 3  # a single failure is no incident, however few requests there are
 _FEWEST_REQUESTS = 5
@@ -74,8 +76,11 @@ class Collector:
         if self.window.covered_s(now) < _FEWEST_SECONDS:
             return  # nothing can be said
         self._seen = self.window.seen(now, self.objectives)
+        short = self.window.seen(now, self.objectives, SHORT_S)
         for name, seen in self._seen.items():
             verdict = self._verdict(name, seen)
+            if not self._health[name] and not (_fails(short[name]) or _drags(short[name])):
+                verdict = Health.HEALTHY  # it is over already
             before, since = self._since.get(name, (verdict, now))
             if (before > Health.HEALTHY) != (verdict > Health.HEALTHY):
                 since = now
@@ -86,13 +91,11 @@ class Collector:
                 self._health[name] = verdict
 
     def _verdict(self, name: str, seen: Seen) -> Health:
-        objective = self.objectives[name]
-        if seen.errors >= _FEWEST_ERRORS and seen.error_share > MAX_ERRORS:
-            bad = seen.error_share > _CRITICAL_ERRORS
+        if seen.errors >= _FEWEST_ERRORS and _fails(seen):
+            bad = seen.error_share > _PAGE_BURN * ERROR_BUDGET
             return Health.CRITICAL if bad else Health.DEGRADED
-        requests = seen.calls + sum(seen.slow_by.values())
-        if requests >= _FEWEST_REQUESTS and seen.p90_ms > objective:
-            bad = seen.p90_ms > _CRITICAL_LATENCY * objective
+        if seen.calls + seen.slow >= _FEWEST_REQUESTS and _drags(seen):
+            bad = seen.p90_ms > _CRITICAL_LATENCY * self.objectives[name]
             return Health.CRITICAL if bad else Health.DEGRADED
         return Health.HEALTHY
 
@@ -119,7 +122,7 @@ class Collector:
 
     def _reading(self, name: str, replicas: int) -> ServiceReading:
         gauges = [found for (service, _), found in self._gauges.items() if service == name]
-        seen = self._seen.get(name, Seen(0, 0, 0.0, {}, {}))
+        seen = self._seen.get(name, NOTHING_SEEN)
         busy = sum(one.get("busy", 0.0) for one in gauges) / max(1, len(gauges))
         return ServiceReading(
             name,
@@ -138,7 +141,7 @@ class Collector:
     def _alert(self, name: str, now: float) -> Alert:
         """In the words of the arena."""
         seen = self._seen[name]
-        if seen.error_share > MAX_ERRORS:
+        if _fails(seen):
             text, by = f"errors {round(100 * seen.error_share)}%", seen.errors_by
         else:
             objective = self.objectives[name]
@@ -179,3 +182,11 @@ class Collector:
         """How long it has watched, and how much of that is void."""
         watched = 0.0 if self.begin is None else now - self.begin
         return round(watched), round(self.window.void_s)
+
+
+def _fails(seen: Seen) -> bool:
+    return seen.error_share > _ERRORS_BURN * ERROR_BUDGET
+
+
+def _drags(seen: Seen) -> bool:
+    return seen.slow_share > _SLOW_BURN * SLOW_BUDGET

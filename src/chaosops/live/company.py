@@ -16,7 +16,7 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.live.faults import ADDED_FROM
 from chaosops.live.folder import is_held, new_folder, read_facts, remove
-from chaosops.live.needs import company_cores, require_live
+from chaosops.live.needs import company_cores, machine_cores, require_live, run_on
 from chaosops.live.plan import CompanyPlan
 
 _START_S = 30.0
@@ -24,12 +24,18 @@ _END_S = 5.0
 
 
 class Company:
-    """A running company. It ends when this object is closed, or when this process ends."""
+    """A running company. It ends when this object is closed, or when this process ends. Until then
+    this process keeps off its core, so that a policy that thinks does not slow it down."""
 
-    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
+    def __init__(
+        self, folder: Path, process: subprocess.Popen[bytes], other_cores: set[int] | None
+    ) -> None:
         self.folder = folder
         self._process = process
         self._ended = ""
+        self._keeps_off = other_cores is not None
+        if other_cores is not None:
+            run_on(other_cores)
 
     @property
     def pid(self) -> int:
@@ -45,6 +51,9 @@ class Company:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
+        if self._keeps_off:
+            self._keeps_off = False
+            run_on(set(machine_cores()))
 
     def __enter__(self) -> Company:
         return self
@@ -74,7 +83,7 @@ def start_company(
     """Start all processes and wait until users are served. ``detached`` companies stay until
     ``stop_company``. ``operator`` opens a socket that changes settings without a record."""
     require_live()
-    cores, _ = company_cores(core)
+    cores, others = company_cores(core)
     folder = new_folder(name)
     given = {"plan": plan.to_wire(), "cores": sorted(cores), "operator": operator}
     (folder / "plan.json").write_text(json.dumps(given), encoding="utf-8")
@@ -90,14 +99,13 @@ def start_company(
             start_new_session=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
-    company = Company(folder, process)
     try:
         _wait_until_ready(process)
     except BaseException:
         process.kill()
         process.wait()
         raise
-    return company
+    return Company(folder, process, None if detached else others)
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes]) -> None:

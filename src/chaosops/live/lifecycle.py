@@ -2,30 +2,43 @@
 
     python -m chaosops.live.lifecycle                      # all faults at all their services
     python -m chaosops.live.lifecycle bad_config deadlock:ledger --threshold 35
+    python -m chaosops.live.lifecycle --times 3 --stays 60 --out results/lifecycles.json
 
-It prints one line for each, and ends with 1 if any of them went wrong.
+``--times 3`` tries each fault three times, at its services in turn. Each try has a company of its
+own. It prints one line for each, and ends with 1 if any of them went wrong. A try is void if the
+host disturbed more than a fifth of it; it says nothing about the fault.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
-from chaosops.live.company import Company, start_company
+from chaosops.core.files import write_text
+from chaosops.core.source import source_commit
+from chaosops.live.company import start_company
 from chaosops.live.faults import Fault, add_fault, load_faults, sizes_in
 from chaosops.live.operator_socket import Operator
 from chaosops.live.plan import CompanyPlan
+from chaosops.live.window import VOID_SHARE
+from chaosops.version import VERSION
 
 HARMLESS, GUILTY = 0.92, 1.25
 """Of the threshold: what the plot calls harmless goes no further, and what did the damage goes at
 least as far."""
 _SHOWS_S = 20.0
 _ENDS_S = 20.0
+_HARMLESS_S = 8.0
 _STAYS_S = 8.0
 _POLL_S = 0.25
 
@@ -35,6 +48,9 @@ class Result(Protocol):
 
     @property
     def worked(self) -> bool: ...
+
+    @property
+    def is_void(self) -> bool: ...
 
 
 Run: TypeAlias = "Callable[[Operator, Fault, str, int], Result]"
@@ -56,26 +72,40 @@ class Lifecycle(NamedTuple):
     """What the service wrote."""
     well_s: float | None
     stays: bool
+    seconds: int
     void_s: int
 
     @property
     def worked(self) -> bool:
+        """Exactly the struck service, or the one where the fault shows, is the root."""
         return (
-            self.harmless and self.broken_s is not None and self.well_s is not None and self.stays
+            self.harmless
+            and self.broken_s is not None
+            and len(self.roots) == 1
+            and self.well_s is not None
+            and self.stays
         )
+
+    @property
+    def is_void(self) -> bool:
+        return self.void_s > VOID_SHARE * self.seconds
 
     def __str__(self) -> str:
         def seconds(value: float | None) -> str:
             return "never" if value is None else f"{value:.1f}s"
 
         return (
-            f"{'ok  ' if self.worked else 'BAD '} {self.fault:<20} {self.service:<11} "
+            f"{verdict(self):<4} {self.fault:<20} {self.service:<11} "
             f"{self.threshold_pct}% {'→'.join(map(str, self.values)):<15} "
             f"{'harmless' if self.harmless else 'HURTS EARLY':<9} "
             f"broken {seconds(self.broken_s):<6} at {','.join(self.roots) or '-':<18} "
             f"well {seconds(self.well_s):<6} {'stays' if self.stays else 'RELAPSES'} "
             f"void {self.void_s}s | {self.alert} | {'; '.join(self.lines)}"
         )
+
+
+def verdict(result: Result) -> str:
+    return "void" if result.is_void else "ok" if result.worked else "BAD"
 
 
 def plan_with(threshold_pct: int, seed: int = 1) -> CompanyPlan:
@@ -103,24 +133,26 @@ def moved(usual: int, direction: int, threshold_pct: int, share: float) -> int:
     return max(1, usual + direction * by)
 
 
-def run_lifecycle(operator: Operator, fault: Fault, service: str, threshold_pct: int) -> Lifecycle:
+def run_lifecycle(
+    operator: Operator, fault: Fault, service: str, threshold_pct: int, stays_s: float = _STAYS_S
+) -> Lifecycle:
     values = (
         fault.usual,
         moved(fault.usual, fault.harmful, threshold_pct, HARMLESS),
         moved(fault.usual, fault.harmful, threshold_pct, GUILTY),
     )
-    void = operator.ask("status")["void"]
+    before = operator.ask("status")
     until(operator, is_well, _ENDS_S)
     operator.ask("set", service=service, setting=fault.setting, value=values[1])
-    harmless = _stays_well(operator, _STAYS_S)
+    harmless = _stays_well(operator, _HARMLESS_S)
     operator.ask("set", service=service, setting=fault.setting, value=values[2])
     broken_s = until(operator, is_sick, _SHOWS_S)
     time.sleep(3.0)
     seen = operator.ask("status")
     operator.ask("remedy", verb=fault.remedy, service=service, replicas=fault.usual)
     well_s = until(operator, is_well, _ENDS_S)
-    stays = _stays_well(operator, _STAYS_S)
-    void = operator.ask("status")["void"] - void
+    stays = _stays_well(operator, stays_s)
+    after = operator.ask("status")
     lines = tuple(
         sorted({line[3] for line in seen["logs"] if line[1] == service and line[2] == "ERROR"})
     )
@@ -137,7 +169,8 @@ def run_lifecycle(operator: Operator, fault: Fault, service: str, threshold_pct:
         lines[:3],
         well_s,
         stays,
-        void,
+        after["seconds"] - before["seconds"],
+        after["void"] - before["void"],
     )
 
 
@@ -163,8 +196,9 @@ def _stays_well(operator: Operator, seconds: float) -> bool:
     return until(operator, is_sick, seconds) is None
 
 
-def choose(wanted: Sequence[str]) -> Iterator[tuple[Fault, str]]:
-    """FAULT or FAULT:SERVICE. All of them if nothing is wanted."""
+def choose(wanted: Sequence[str], times: int | None = None) -> Iterator[tuple[Fault, str]]:
+    """FAULT or FAULT:SERVICE. All of them if nothing is wanted. So many ``times`` each fault, at
+    its services in turn; once at each of them if it is not said how often."""
     faults = load_faults()
     for one in wanted or faults:
         name, _, service = one.partition(":")
@@ -173,45 +207,71 @@ def choose(wanted: Sequence[str]) -> Iterator[tuple[Fault, str]]:
         fault = faults[name]
         if service and service not in fault.services:
             raise UnknownName(f"service of {name}", service, fault.services)
-        for place in [service] if service else fault.services:
+        places = [service] if service else fault.services
+        for place in places if times is None else islice(cycle(places), times):
             yield fault, place
 
 
-def run_all(
-    company: Company, wanted: Sequence[str], threshold_pct: int, run: Run = run_lifecycle
+def run_each(
+    wanted: Sequence[tuple[Fault, str]], threshold_pct: int, core: int | None, run: Run
 ) -> Iterator[Result]:
-    operator = Operator(company.folder)
-    try:
-        for fault, service in choose(wanted):
-            company.require_running()
-            yield run(operator, fault, service, threshold_pct)
-    finally:
-        operator.close()
+    """Each in a company of its own, so that nothing is left of the one before."""
+    for fault, service in wanted:
+        with start_company(plan_with(threshold_pct), operator=True, core=core) as company:
+            operator = Operator(company.folder)
+            try:
+                yield run(operator, fault, service, threshold_pct)
+            finally:
+                operator.close()
 
 
-def main(name: str = "lifecycle", run: Run = run_lifecycle) -> int:
-    """The command line of everything that is tried with single faults, one after the other."""
+def arguments(name: str) -> argparse.ArgumentParser:
+    """Of everything that is tried with single faults, one after the other."""
     parser = argparse.ArgumentParser(prog=f"python -m chaosops.live.{name}")
     parser.add_argument("faults", nargs="*", help="FAULT or FAULT:SERVICE; all if none is named")
     parser.add_argument("--fault", action="append", default=[], metavar="FILE", help="your own")
     parser.add_argument("--threshold", type=int, default=30, help="of every setting, in percent")
+    parser.add_argument("--times", type=int, help="how often each fault; once at each service")
     parser.add_argument("--core", type=int, default=None, help="the core of the company")
-    given = parser.parse_args()
+    parser.add_argument("--out", type=Path, help="a file for the results, as JSON")
+    return parser
+
+
+def try_all(given: argparse.Namespace, run: Run) -> int:
     try:
         own = [add_fault(source).mechanism for source in given.fault]
-        wanted = given.faults or own
-        list(choose(wanted))
+        if given.times is not None and given.times < 1:
+            raise BadInput("--times must be at least 1")
         if not 1 <= given.threshold <= 90:
             raise BadInput("--threshold must be from 1 to 90")
-        well = True
-        with start_company(plan_with(given.threshold), operator=True, core=given.core) as company:
-            for found in run_all(company, wanted, given.threshold, run):
-                print(found, flush=True)
-                well = well and found.worked
+        wanted = list(choose(given.faults or own, given.times))
+        found = []
+        commit = source_commit()
+        for result in run_each(wanted, given.threshold, given.core, run):
+            found.append(result)
+            print(result, flush=True)
+            if given.out is not None:
+                write_text(given.out, _record(commit, found))
     except ChaosOpsError as error:
         print(error, file=sys.stderr)
         return 2
-    return 0 if well else 1
+    count = [verdict(result) for result in found]
+    print(f"{count.count('ok')} of {len(count)} ok, {count.count('void')} void")
+    return 0 if all(one != "BAD" for one in count) else 1
+
+
+def _record(commit: str | None, found: Sequence[Result]) -> str:
+    runs = [{"verdict": verdict(one), "found": str(one)} for one in found]
+    command = shlex.join(["python", "-m", "chaosops.live." + Path(sys.argv[0]).stem, *sys.argv[1:]])
+    record = {"command": command, "version": VERSION, "commit": commit, "runs": runs}
+    return json.dumps(record, indent=1) + "\n"
+
+
+def main() -> int:
+    parser = arguments("lifecycle")
+    parser.add_argument("--stays", type=float, default=_STAYS_S, help="seconds well afterwards")
+    given = parser.parse_args()
+    return try_all(given, partial(run_lifecycle, stays_s=given.stays))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,11 +38,24 @@ def postgres_binaries() -> Path:
     return found[-1].parent
 
 
+@cache
+def machine_cores() -> tuple[int, ...]:
+    """The cores that this process was started with."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
 def company_cores(core: int | None = None) -> tuple[set[int], set[int]]:
     """The cores of the company, and those of everybody else. On a machine with one core both are
-    the same, and the caller has to say so."""
-    cores = sorted(os.sched_getaffinity(0))
+    the same."""
+    cores = machine_cores()
     if core is not None and core not in cores:
-        raise BadInput(f"there is no core {core} here; choose one of {cores}")
+        raise BadInput(f"there is no core {core} here; choose one of {list(cores)}")
     own = cores[0] if core is None else core
     return {own}, set(cores) - {own} or {own}
+
+
+def run_on(cores: set[int]) -> None:
+    """Move this process. Threads and processes that it starts later follow."""
+    for thread in os.listdir("/proc/self/task"):
+        with suppress(ProcessLookupError):  # it has ended
+            os.sched_setaffinity(int(thread), cores)

@@ -1,4 +1,5 @@
-"""The objective of every service: how long nine of ten requests may take."""
+"""The objectives of every service: 99 of 100 requests succeed, and nine of ten take no longer than
+some milliseconds. The rest is the budget; how fast it is used is the burn rate."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from chaosops.live.faults import load_faults
 from chaosops.live.plan import SettingPlan
 from chaosops.live.topology import SERVICES
 
+ERROR_BUDGET, SLOW_BUDGET = 0.01, 0.1
 _SLACK = 1.25
 _SLACK_MS = 300.0  # the host's noise; waits of faults are longer
 # The outbox answers before the mail is sent.

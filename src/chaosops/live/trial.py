@@ -17,9 +17,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chaosops.live.faults import Fault, load_faults
-from chaosops.live.lifecycle import GUILTY, HARMLESS, is_sick, is_well, main, moved, until
+from chaosops.live.lifecycle import (
+    GUILTY,
+    HARMLESS,
+    arguments,
+    is_sick,
+    is_well,
+    moved,
+    try_all,
+    until,
+    verdict,
+)
 from chaosops.live.operator_socket import Operator
 from chaosops.live.topology import SPECS
+from chaosops.live.window import VOID_SHARE
 
 _CALM_S = 20.0
 _SHOWS_S = 20.0
@@ -42,18 +53,23 @@ class Trial:
     lines: set[str] = field(default_factory=set)
     alert: str = ""
     gauges: str = ""
+    seconds: int = 0
     void_s: int = 0
 
     @property
     def worked(self) -> bool:
         return not self.wrong
 
+    @property
+    def is_void(self) -> bool:
+        return self.void_s > VOID_SHARE * self.seconds
+
     def __str__(self) -> str:
         def seconds(values: list[float]) -> str:
             return " ".join(f"{value:.1f}" for value in values) or "-"
 
         return (
-            f"{'BAD ' if self.wrong else 'ok  '} {self.fault.mechanism:<20} {self.service:<11} "
+            f"{verdict(self):<4} {self.fault.mechanism:<20} {self.service:<11} "
             f"{self.threshold_pct}% broken after {seconds(self.broken_s)}s at "
             f"{','.join(sorted(self.roots)) or '-'}, well after {seconds(self.well_s)}s, "
             f"void {self.void_s}s | {'; '.join(self.wrong) or self.gauges} | {self.alert} | "
@@ -70,7 +86,7 @@ class _Runner:
 
     def run(self) -> Trial:
         trial = self.trial
-        void = self.operator.ask("status")["void"]
+        before = self.operator.ask("status")
         if self._until(is_well, _CALM_S) is None:
             trial.wrong.append("the company was sick before")
         self._allow(HARMLESS, 8.0)
@@ -82,7 +98,9 @@ class _Runner:
         self._mend("after 150%")
         self._strike(2.0)
         self._mend("after 200%")
-        trial.void_s = self.operator.ask("status")["void"] - void
+        after = self.operator.ask("status")
+        trial.seconds = after["seconds"] - before["seconds"]
+        trial.void_s = after["void"] - before["void"]
         return trial
 
     def _until(self, reached: Callable[[Any], bool], limit_s: float) -> float | None:
@@ -161,4 +179,4 @@ def run_trial(operator: Operator, fault: Fault, service: str, threshold_pct: int
 
 
 if __name__ == "__main__":
-    sys.exit(main("trial", run_trial))
+    sys.exit(try_all(arguments("trial").parse_args(), run_trial))

@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 
 from chaosops.live.reports import INTERVAL_S
 
-WINDOW_S = 4.0
+WINDOW_S, SHORT_S = 4.0, 1.5
+"""Of alerts. What the long window shows is over where the short one shows nothing of it."""
 LAG_LIMIT_MS = 60.0
 """The canary slept so much too long: the host was busy with something else."""
 DELAY_LIMIT_MS = 2000.0
 """In half a second, the processes of the company together waited so long for their core. Alone on
 it they wait for 50 to 150 ms."""
+VOID_SHARE = 0.2
+"""Of the seconds: where more are void, the host was measured and not the company."""
 _AFTERMATH_S = 1.0  # requests that were in flight end late too
 _KEPT_S = 15.0
 _MOST_HEARD = 1500
@@ -31,10 +34,14 @@ class Sample(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """What callers saw of a service in the window."""
+    """What callers saw of a service in a window."""
 
     calls: int
     errors: int
+    timed: int
+    """Requests whose duration counts, those in flight that are late already among them."""
+    slow: int
+    """Those of them that took longer than the objective."""
     p90_ms: float
     errors_by: Mapping[str, int]
     """By caller."""
@@ -43,6 +50,13 @@ class Seen(NamedTuple):
     @property
     def error_share(self) -> float:
         return self.errors / self.calls if self.calls else 0.0
+
+    @property
+    def slow_share(self) -> float:
+        return self.slow / self.timed if self.timed else 0.0
+
+
+NOTHING_SEEN = Seen(0, 0, 0, 0, 0.0, {}, {})
 
 
 class Window:
@@ -103,10 +117,10 @@ class Window:
         gaps = (later - at for at, later in pairwise(moments))
         return sum(gap for gap in gaps if gap < 2 * INTERVAL_S)
 
-    def _recent(self, now: float) -> Iterable[Sample]:
+    def _recent(self, now: float, length_s: float = WINDOW_S) -> Iterable[Sample]:
         """The samples of the last seconds that count, newest first, going back further where some
         are void."""
-        left = WINDOW_S
+        left = length_s
         last = now
         for sample in reversed(self._samples):
             if self.is_void(sample.at):
@@ -118,10 +132,12 @@ class Window:
                 return
             yield sample
 
-    def seen(self, now: float, objectives: Mapping[str, float]) -> dict[str, Seen]:
+    def seen(
+        self, now: float, objectives: Mapping[str, float], length_s: float = WINDOW_S
+    ) -> dict[str, Seen]:
         """All services that have an objective."""
         samples: dict[str, list[Sample]] = {name: [] for name in objectives}
-        for sample in self._recent(now):
+        for sample in self._recent(now, length_s):
             if sample.callee in samples:
                 samples[sample.callee].append(sample)
         return {
@@ -164,7 +180,9 @@ def _joined(samples: list[Sample], overdue: Iterable[tuple[str, int]], objective
     for caller, age in overdue:
         durations.append(age)
         slow_by[caller] = slow_by.get(caller, 0) + 1
-    return Seen(count, errors, percentile(durations, 90), errors_by, slow_by)
+    slow = sum(slow_by.values())
+    p90_ms = percentile(durations, 90)
+    return Seen(count, errors, len(durations), slow, p90_ms, errors_by, slow_by)
 
 
 def percentile(values: list[int], share: int) -> float:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from chaosops.core.source import source_commit
 from chaosops.core.vocabulary import Role
-from chaosops.evaluation.results import source_commit
 from chaosops.packs import make_scenario
 from chaosops.rollout import Team, load_team, play_many, policy_names
 from chaosops.version import VERSION

@@ -16,8 +16,8 @@ from chaosops.cli.real_time import permit_one
 from chaosops.core.episode import Episode
 from chaosops.core.files import open_file
 from chaosops.core.scenario import Scenario
+from chaosops.core.source import source_commit
 from chaosops.env import Env
-from chaosops.evaluation.results import source_commit
 from chaosops.packs import load_pack
 from chaosops.report.otlp import check_target, deliver
 from chaosops.report.prompts import shown_prompts

@@ -12,8 +12,8 @@ from chaosops.cli.output import note, print
 from chaosops.cli.progress import Progress
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import opened_folder
+from chaosops.core.source import source_commit
 from chaosops.evaluation.parquet import require_pyarrow, write_parquet
-from chaosops.evaluation.results import source_commit
 from chaosops.evaluation.transcripts import (
     MANIFEST,
     evidence_and_label,

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from chaosops.live.replica import Call, Replica
 
 _SCALE = STEP_S / 60
-_HOT = "SELECT balance FROM accounts WHERE id = 0 FOR UPDATE"
+# An advisory lock stands for that of a row. PostgreSQL grants a row in two steps, first the place
+# at the head of its queue and then the row, and lock_timeout counts anew for the second.
+_TAKE, _WAIT = "SELECT pg_advisory_lock(0)", "SELECT pg_advisory_xact_lock(0)"
 
 
 class Deadlock(Fault):
@@ -56,8 +58,7 @@ class RowLock(Part):
         while True:
             with suppress(OSError, PostgresError):
                 holder = await self.replica.open_connection()
-                await holder.execute("BEGIN")
-                await holder.execute(_HOT)
+                await holder.execute(_TAKE)
                 while not holder.is_closed():
                     await asyncio.sleep(1)
             await asyncio.sleep(0.2)
@@ -80,7 +81,7 @@ class RowLock(Part):
         connection = self.idle.pop() if self.idle else await self.replica.open_connection()
         try:
             await connection.execute(f"SET lock_timeout = {int(1000 * self.value * _SCALE)}")
-            await connection.execute(_HOT)
+            await connection.execute(_WAIT)
         except LockNotAvailableError:
             self.idle.append(connection)
         except BaseException:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from chaosops.core.episode import Episode
-
-VOID_SHARE = 0.2  # of the seconds: beyond, the host and not the company was measured
+from chaosops.live.window import VOID_SHARE
 
 
 class LiveReport(NamedTuple):
