@@ -2,7 +2,7 @@
 
     python experiments/thin_run.py RUN experiments/seeds/0/reading_first
 
-Copies recipe and cost, every validation, and every 20th update.
+Copies recipe, cost, baselines and counts of companies, every validation, and every 20th update.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.report.run_record import COST, RECIPE
 from chaosops.report.training_figures import read_metrics
 from chaosops.training.run_folder import METRICS
+from chaosops.training.story import BASELINES, COMPANIES
 
 EVERY = 20
 
@@ -29,7 +30,7 @@ def thin(run: Path, out: Path) -> int:
     kept = [line for line in lines if _is_kept(json.loads(line))]
     out.mkdir(parents=True, exist_ok=True)
     (out / METRICS).write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
-    for name in (RECIPE, COST):
+    for name in (RECIPE, COST, BASELINES, COMPANIES):
         if (run / name).is_file():
             shutil.copyfile(run / name, out / name)
     return len(kept)

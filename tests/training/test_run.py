@@ -17,7 +17,7 @@ from chaosops.training.learner import Learner
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
-from chaosops.training.story import BASELINES, STORY, read_story
+from chaosops.training.story import BASELINES, STORY, read_companies, read_story
 from chaosops.wire.episodes import from_record
 from chaosops.workers import Engine
 from tests.training.smoke import LOOKING, SMOKE, weights_of
@@ -137,6 +137,8 @@ def test_a_run_is_validated_as_it_goes(base: Path, tmp_path: Path) -> None:
     baselines = json.loads((tmp_path / BASELINES).read_text())
     assert list(baselines) == default_policies(recipe.pack)
     assert baselines["oracle"]["hard"]["solved"] == 1.0
+    counts = read_companies(tmp_path, read_metrics(tmp_path / METRICS)[1])
+    assert {tier: row["all"] for tier, row in counts.items()} == {"easy": 1, "hard": 1}
     story = read_story(tmp_path / STORY)
     assert [row["step"] for row in story] == [0, 1, 2]
     rewards = [from_record(row["record"]).reward for row in story]

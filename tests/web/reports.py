@@ -7,7 +7,13 @@ from pathlib import Path
 
 from chaosops.core.vocabulary import Tier
 from chaosops.evaluation.matrix import scenarios
-from chaosops.training.story import play_scripts, tell_story, write_baselines
+from chaosops.training.story import (
+    count_companies,
+    play_scripts,
+    tell_story,
+    write_baselines,
+    write_companies,
+)
 from chaosops.training.validation import validation_rows
 
 SEEDS = 12
@@ -31,6 +37,7 @@ def pretend_run(folder: Path) -> None:
     )
     played = play_scripts(matrix)
     write_baselines(folder, played)
+    write_companies(folder, count_companies(next(iter(played.values()))))
     rows: list[dict[str, object]] = []
     for number, episodes in enumerate(played.values()):
         step = 500 * number

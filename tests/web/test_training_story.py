@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import chaosops
+from chaosops.env import Env
 from chaosops.training.recipe_files import load_recipe
+from chaosops.training.validation import validation_scenarios
 from chaosops.web.evaluations import Folder
 from chaosops.web.routes import Settings
 from chaosops.web.training_runs import read_run
@@ -97,19 +98,34 @@ def test_without_a_story_that_can_be_played_the_curves_are_shown(copy: Path) -> 
 SHIPPED = Path(chaosops.__file__).parent / "trained/training"
 
 
-def test_shares_have_their_denominators(tmp_path: Path) -> None:
-    """They are those of the recipe, where the shares that were measured can come of them."""
+def test_shares_have_their_denominators() -> None:
+    """The folder counts the companies that its recipe opens."""
     for folder in sorted(SHIPPED.iterdir()):
+        scenarios = validation_scenarios(load_recipe(folder / "recipe.toml"))
+        counts: dict[str, dict[str, int]] = {}
+        for scenario in scenarios:
+            reserve = "" if scenario.split == scenarios[0].split else f"{scenario.split} "
+            numbers = counts.setdefault(f"{reserve}{scenario.tier}", {"all": 0, "with_rogue": 0})
+            numbers["all"] += 1
+            numbers["with_rogue"] += Env(scenario).rogue is not None
         report = read_run(Folder(folder.name, folder.name, folder)).report
-        last = report["validation"]
-        (caught,) = (one["curves"]["hard"] for one in last if one["name"] == "rogue_caught")
-        counts = report["companies"]["hard"]
-        assert counts["all"] == load_recipe(folder / "recipe.toml").validation_seeds
-        number = caught[-1][1] * counts["with_rogue"]
-        assert number == pytest.approx(round(number), abs=0.001)
-        assert 0 < counts["with_rogue"] < counts["all"]
-    recipe = (folder / "recipe.toml").read_text()
-    seeds = re.sub("validation_seeds = .*", "validation_seeds = 7", recipe)
-    shutil.copytree(folder, tmp_path / "other")
-    (tmp_path / "other/recipe.toml").write_text(seeds)
-    assert read_run(Folder("other", "other", tmp_path / "other")).report["companies"] == {}
+        assert report["companies"] == counts
+        assert 0 < counts["hard"]["with_rogue"] < counts["hard"]["all"]
+
+
+def test_a_run_without_counts_has_no_denominators(copy: Path) -> None:
+    (copy / "companies.json").unlink()
+    (run,) = runs(copy.parent)
+    assert run["companies"] == {}
+    assert run["validation"]
+
+
+def test_counts_of_another_run_are_named(copy: Path) -> None:
+    path = copy / "companies.json"
+    counts = json.loads(path.read_text())
+    counts["hard"]["with_rogue"] += 1
+    path.write_text(json.dumps(counts))
+    (run,) = runs(copy.parent)
+    assert "companies.json is not of this run: rogue_caught on hard is" in run["error"]
+    assert "remove it" in run["error"]
+    assert str(copy) not in run["error"]

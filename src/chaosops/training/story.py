@@ -1,5 +1,5 @@
-"""What a run's folder keeps for readers: how scripts play its validation episodes, and one company
-at every validation."""
+"""What a run's folder keeps for readers: on which companies it is validated, how scripts play them,
+and one company at every validation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.files import write_text
-from chaosops.core.inputs import read_text
+from chaosops.core.inputs import read_object, read_text
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
@@ -20,11 +20,19 @@ from chaosops.policies.registry import default_policies, load_policy
 from chaosops.rubrics import CompositeRubric
 from chaosops.training.recipe import validated_rubric
 from chaosops.training.recipe_files import load_recipe
-from chaosops.training.validation import play_all, validation_rows, validation_scenarios
+from chaosops.training.validation import (
+    by_tier,
+    play_all,
+    validation_rows,
+    validation_scenarios,
+)
 from chaosops.wire.episodes import to_record
 
 BASELINES = "baselines.json"
+COMPANIES = "companies.json"
 STORY = "story.jsonl"
+
+Counts = Mapping[str, Mapping[str, int]]  # "all" and "with_rogue", by tier
 
 
 def play_scripts(
@@ -38,6 +46,50 @@ def play_scripts(
 def write_baselines(folder: Path, played: Mapping[str, Sequence[Episode]]) -> None:
     rows = {name: validation_rows(episodes) for name, episodes in played.items()}
     write_text(folder / BASELINES, json.dumps(rows, indent=1) + "\n")
+
+
+def count_companies(episodes: Sequence[Episode]) -> Counts:
+    """How many companies each tier is validated on, and how many of them have a rogue: what the
+    shares in the metrics are shares of."""
+    return {
+        name: {"all": len(some), "with_rogue": sum(one.rogue is not None for one in some)}
+        for name, some in by_tier(episodes).items()
+    }
+
+
+def write_companies(folder: Path, counts: Counts) -> None:
+    write_text(folder / COMPANIES, json.dumps(counts, indent=1) + "\n")
+
+
+def read_companies(folder: Path, validations: Sequence[Mapping[str, Any]]) -> Counts:
+    """Empty for a run without the file."""
+    path = folder / COMPANIES
+    if not path.is_file():
+        return {}
+    counts = read_object(path, "companies")
+    require_shares(counts, validations, path)
+    return counts
+
+
+def require_shares(counts: Counts, validations: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Every share in the validations must be one of so many companies."""
+    for row in validations:
+        for tier, numbers in counts.items():
+            metrics = row["validation"].get(tier, {})
+            for key, of in (("solved", "all"), ("rogue_caught", "with_rogue")):
+                if not _gives(numbers[of], metrics.get(key)):
+                    raise BadInput(
+                        f"{path} is not of this run: {key} on {tier} is {metrics[key]} at update "
+                        f"{row['step']}, which is no share of {numbers[of]} companies; remove it"
+                    )
+
+
+def _gives(number: int, share: float | None) -> bool:
+    """
+    >>> _gives(11, 0.272727), _gives(12, 0.272727), _gives(0, None)
+    (True, False, True)
+    """
+    return share is None or abs(number * share - round(number * share)) < 0.001
 
 
 def tell_story(folder: Path, step: int, episodes: Sequence[Episode]) -> None:

@@ -20,7 +20,13 @@ from chaosops.training.learner_policy import LearnerPolicy
 from chaosops.training.recipe import Recipe, validated_rubric
 from chaosops.training.run_folder import START
 from chaosops.training.seeds import PROBE_EPISODES
-from chaosops.training.story import play_scripts, tell_story, write_baselines
+from chaosops.training.story import (
+    count_companies,
+    play_scripts,
+    tell_story,
+    write_baselines,
+    write_companies,
+)
 from chaosops.training.validation import (
     actions_digest,
     play_all,
@@ -45,6 +51,7 @@ class Supervisor(ABC):
         scripts = play_scripts(self._scenarios, validated_rubric(recipe))
         self._scripted = {name: actions_digest(played) for name, played in scripts.items()}
         write_baselines(folder, scripts)
+        write_companies(folder, count_companies(next(iter(scripts.values()))))
         kept = folder / START
         if not kept.is_file():
             played = play_all(policy, self._scenarios, validated_rubric(recipe))

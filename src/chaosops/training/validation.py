@@ -51,7 +51,12 @@ def play_all(
 
 
 def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
-    """Metrics for each tier, and for each tier of another split than the first, as ``reserve
+    """Metrics for each tier."""
+    return {name: _row(some) for name, some in by_tier(episodes).items()}
+
+
+def by_tier(episodes: Sequence[Episode]) -> dict[str, list[Episode]]:
+    """The episodes of each tier, and of each tier of another split than the first, as ``reserve
     hard``."""
     groups: dict[str, list[Episode]] = {}
     first = episodes[0].scenario.split
@@ -63,7 +68,7 @@ def validation_rows(episodes: Sequence[Episode]) -> dict[str, dict[str, Any]]:
                 for episode in episodes
                 if (episode.scenario.split, episode.scenario.tier) == (split, tier)
             ]
-    return {name: _row(some) for name, some in groups.items() if some}
+    return {name: some for name, some in groups.items() if some}
 
 
 def _row(episodes: Sequence[Episode]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from starlette.concurrency import run_in_threadpool
 
 from chaosops.core.errors import BadInput
-from chaosops.training.story import BASELINES, STORY
+from chaosops.training.story import BASELINES, COMPANIES, STORY
 from chaosops.web import evaluations, training_runs
 from chaosops.web.evaluations import FIGURES, RESULTS, Folder, Read, folders_with
 from chaosops.web.pages import Document
@@ -27,6 +27,7 @@ _READ = (
     "metrics.jsonl",
     "recipe.toml",
     BASELINES,
+    COMPANIES,
     STORY,
 )
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.inputs import read_object
-from chaosops.env import Env
 from chaosops.evaluation import metrics as summary
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.report.training_figures import read_metrics
-from chaosops.training.recipe_files import load_recipe
-from chaosops.training.story import BASELINES
-from chaosops.training.validation import validation_scenarios
+from chaosops.training.story import BASELINES, read_companies
 from chaosops.web.evaluations import Folder, Read, figures_of
 from chaosops.web.redaction import unreadable
 from chaosops.web.training_story import read_told
@@ -39,44 +36,13 @@ def read_run(folder: Folder) -> Read:
             "validation": _validation(validations),
             "training": _training(updates),
             "baselines": _baselines(folder.path / BASELINES),
-            "companies": _companies(recipe, validations),
+            "companies": read_companies(folder.path, validations),
             "story": read_told(folder.path),
             "figures": figures_of(folder.path),
         }
         return Read(report)
     except (ChaosOpsError, OSError, ValueError, KeyError, TypeError) as error:
         return Read({**head, "error": unreadable(error)})
-
-
-def _companies(recipe: Path, validations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """On how many companies each tier is validated, and how many of them have a rogue. A run
-    without a recipe, or with shares that these numbers cannot give, has none: its world was
-    another one."""
-    if not recipe.is_file():
-        return {}
-    scenarios = validation_scenarios(load_recipe(recipe))
-    found: dict[str, dict[str, int]] = {}
-    for scenario in scenarios:
-        is_first = scenario.split == scenarios[0].split
-        name = scenario.tier.value if is_first else f"{scenario.split} {scenario.tier.value}"
-        counts = found.setdefault(name, {"all": 0, "with_rogue": 0})
-        counts["all"] += 1
-        counts["with_rogue"] += Env(scenario).rogue is not None
-    shares = (
-        (counts[of], row["validation"].get(tier, {}).get(key))
-        for row in validations
-        for tier, counts in found.items()
-        for key, of in (("solved", "all"), ("rogue_caught", "with_rogue"))
-    )
-    return found if all(_gives(number, share) for number, share in shares) else {}
-
-
-def _gives(number: int, share: float | None) -> bool:
-    """
-    >>> _gives(11, 0.272727), _gives(12, 0.272727), _gives(0, None)
-    (True, False, True)
-    """
-    return share is None or abs(number * share - round(number * share)) < 0.001
 
 
 def _baselines(path: Path) -> dict[str, Any]:
