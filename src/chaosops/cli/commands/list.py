@@ -10,6 +10,7 @@ from chaosops.cli.output import print_result
 from chaosops.core.discovery import brought_by, installed
 from chaosops.core.errors import ChaosOpsError
 from chaosops.core.vocabulary import Tier
+from chaosops.live.faults import Fault, load_faults
 from chaosops.packs import GROUP, PACKS, SHIPPED, load_pack, loadable_packs
 from chaosops.policies import registry
 from chaosops.policies.llm.spec import OPTIONS
@@ -28,6 +29,8 @@ def execute(*, json: Json = False) -> None:
     problems = [*_broken_packs(), *_taken_names()]
     lines = [
         *(line for name, pack in packs.items() for line in _pack_lines(name, pack)),
+        "faults of the live company: the change that breaks a service, and the verb that ends it",
+        *map(_fault_line, load_faults().values()),
         f"policies: {', '.join(policies)}",
         *(f"  {name:<22} {text}" for name, text in policies.items()),
         f"models: {', '.join(MODEL_FORMS)}; options: {', '.join(OPTIONS)}",
@@ -37,6 +40,7 @@ def execute(*, json: Json = False) -> None:
     ]
     found = {
         "packs": packs,
+        "faults": {name: _fault(fault) for name, fault in load_faults().items()},
         "policies": policies,
         "models": {"forms": list(MODEL_FORMS), "options": list(OPTIONS)},
         "recipes": shipped_recipes(),
@@ -73,6 +77,21 @@ def _pack_lines(name: str, pack: dict[str, Any]) -> Iterator[str]:
     yield f"  policies of eval: {', '.join(pack['policies'])}"
     limits = (f"{tier} (at most {steps} steps)" for tier, steps in pack["tiers"].items())
     yield f"  tiers: {', '.join(limits)}"
+
+
+def _fault_line(fault: Fault) -> str:
+    change = f"{fault.setting} {'up' if fault.harmful > 0 else 'down'} from {fault.usual}"
+    return f"  {fault.mechanism:<22} {change}: {', '.join(fault.services)}; {fault.remedy}"
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    return {
+        "setting": fault.setting,
+        "usual": fault.usual,
+        "harmful": "up" if fault.harmful > 0 else "down",
+        "services": list(fault.services),
+        "remedy": fault.remedy,
+    }
 
 
 def recipe_lines() -> list[str]:
