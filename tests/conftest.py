@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from chaosops.cli import main
+from chaosops.live.needs import machine_cores, run_on
 from tests.browser import REASON
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -51,6 +53,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = Path(__file__).parent
     places = {folder / name: place for place, name in enumerate(_FIRST)}
     items.sort(key=lambda item: places.get(item.path, len(places)))
+
+
+@pytest.fixture(autouse=True)
+def _same_cores() -> Iterator[None]:
+    """Commands that start a company leave its core, for the rest of their process."""
+    yield
+    if sys.platform == "linux":
+        run_on(set(machine_cores()))
 
 
 # Tests that were skipped because this machine has no browser.

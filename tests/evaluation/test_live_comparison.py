@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from chaosops.cli import main
 from chaosops.evaluation.live_comparison import play_pairs, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
+from chaosops.live.platform import Observation
 from chaosops.packs.live import PACK
 from chaosops.world import real_time
 from tests.fake_platform import AT_ONCE, FakePlatform
@@ -26,17 +28,45 @@ def test_void_runs_are_counted_and_left_out(
 ) -> None:
     matrix = scenarios(pack="live", tiers=["hard"], seeds=6)
     said: list[str] = []
-    good = list(play_pairs("auditor", matrix[:4], tmp_path, said.append))
+    made = {"commit": "feed"}
+    good = list(play_pairs("auditor", matrix[:4], tmp_path, made, said.append))
     monkeypatch.setattr(FakePlatform, "broken", lambda self: {})
-    void = list(play_pairs("auditor", matrix[4:], tmp_path, said.append))
+    void = list(play_pairs("auditor", matrix[4:], tmp_path, made, said.append))
     found = summary([*good, *void])
     assert (found["seeds"], found["void"], len(said)) == (6, 2, 2)
-    assert found["live"]["solved"].episodes == found["rehearsal"]["solved"].episodes == 4
-    assert found["same verdict"].value == 1.0
-    assert found["stayed well"].value is None
+    assert found["with_rogue"] == sum(pair.simulated.rogue is not None for pair in good)
+    assert found["same_verdict"]["value"] == 1.0
+    assert found["stayed_well"]["value"] is None
     rows = list(table_rows("auditor", "hard", found))
     assert rows[0][:3] == ["auditor", "hard", "solved"]
-    assert rows[0][3].startswith("100% [")
+    assert rows[0][3:] == ["100 % [51 %, 100 %]"] * 2
+
+
+def test_it_says_where_the_views_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fake company logs for the cause alone, and its gauges are its own."""
+    matrix = scenarios(pack="live", tiers=["hard"], seeds=3)
+    found = summary(list(play_pairs("oracle", matrix, tmp_path, {"commit": None}, print)))
+    assert found["same_views"]["trace"]["value"] == 1.0
+    gauges = found["gauges"]
+    assert gauges["live"]["errors in % at the worst service"]["value"] == 30.0
+    assert gauges["live"] != gauges["rehearsal"]
+    monkeypatch.setattr(FakePlatform, "observe", _without_feed(FakePlatform.observe))
+    (tmp_path / "other").mkdir()
+    other = list(play_pairs("oracle", matrix, tmp_path / "other", {"commit": None}, print))
+    assert summary(other)["same_views"]["trace"]["value"] == 0.0
+
+
+def _without_feed(observe: Callable[..., Observation]) -> Callable[..., Observation]:
+    return lambda self, minute: observe(self, minute)._replace(feed=())
+
+
+def test_recordings_of_another_commit_are_named(tmp_path: Path) -> None:
+    matrix = scenarios(pack="live", tiers=["hard"], seeds=1)
+    said: list[str] = []
+    for commit in ("a", "a", "b"):
+        list(play_pairs("oracle", matrix, tmp_path, {"commit": commit}, said.append))
+    (line,) = said
+    assert "was recorded at commit a, and this is b" in line
 
 
 def test_what_is_recorded_is_not_played_again(

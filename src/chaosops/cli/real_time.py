@@ -7,8 +7,14 @@ from collections.abc import Sequence
 from chaosops.cli.options import HERE, EngineOptions
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
+from chaosops.live.needs import keep_off_company
 from chaosops.packs import load_pack
 from chaosops.world.real_time import permit_real_time
+
+
+def permit_company() -> None:
+    permit_real_time()
+    keep_off_company()
 
 
 def permit_one(scenario: Scenario, players: Sequence[str] = ("",)) -> None:
@@ -16,7 +22,7 @@ def permit_one(scenario: Scenario, players: Sequence[str] = ("",)) -> None:
     if load_pack(scenario.pack).real_time:
         if len(players) > 1:
             raise BadInput(f"pack {scenario.pack} plays one episode at a time; leave out --versus")
-        permit_real_time()
+        permit_company()
 
 
 def permit_matrix(pack: str, *, is_little: bool, where: EngineOptions) -> None:
@@ -33,4 +39,4 @@ def permit_matrix(pack: str, *, is_little: bool, where: EngineOptions) -> None:
             f"pack {pack} plays on this machine and in this process; leave out --workers, --ray "
             "and --gpus"
         )
-    permit_real_time()
+    permit_company()

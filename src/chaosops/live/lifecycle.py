@@ -71,7 +71,8 @@ class Lifecycle(NamedTuple):
     lines: tuple[str, ...]
     """What the service wrote."""
     well_s: float | None
-    stays: bool
+    relapse: str
+    """What was sick after it had been well."""
     seconds: int
     void_s: int
 
@@ -83,7 +84,7 @@ class Lifecycle(NamedTuple):
             and self.broken_s is not None
             and len(self.roots) == 1
             and self.well_s is not None
-            and self.stays
+            and not self.relapse
         )
 
     @property
@@ -94,12 +95,13 @@ class Lifecycle(NamedTuple):
         def seconds(value: float | None) -> str:
             return "never" if value is None else f"{value:.1f}s"
 
+        lasts = f"RELAPSES ({self.relapse})" if self.relapse else "stays"
         return (
             f"{verdict(self):<4} {self.fault:<20} {self.service:<11} "
             f"{self.threshold_pct}% {'→'.join(map(str, self.values)):<15} "
             f"{'harmless' if self.harmless else 'HURTS EARLY':<9} "
             f"broken {seconds(self.broken_s):<6} at {','.join(self.roots) or '-':<18} "
-            f"well {seconds(self.well_s):<6} {'stays' if self.stays else 'RELAPSES'} "
+            f"well {seconds(self.well_s):<6} {lasts} "
             f"void {self.void_s}s | {self.alert} | {'; '.join(self.lines)}"
         )
 
@@ -151,12 +153,11 @@ def run_lifecycle(
     seen = operator.ask("status")
     operator.ask("remedy", verb=fault.remedy, service=service, replicas=fault.usual)
     well_s = until(operator, is_well, _ENDS_S)
-    stays = _stays_well(operator, stays_s)
+    relapse = "" if _stays_well(operator, stays_s) else _alerts(operator.ask("status"))
     after = operator.ask("status")
     lines = tuple(
         sorted({line[3] for line in seen["logs"] if line[1] == service and line[2] == "ERROR"})
     )
-    alerts = "; ".join(f"{alert[1]}: {alert[3]}" for alert in seen["alerts"])
     return Lifecycle(
         fault.mechanism,
         service,
@@ -165,13 +166,17 @@ def run_lifecycle(
         harmless,
         broken_s,
         tuple(seen["roots"]),
-        alerts,
+        _alerts(seen),
         lines[:3],
         well_s,
-        stays,
+        relapse,
         after["seconds"] - before["seconds"],
         after["void"] - before["void"],
     )
+
+
+def _alerts(seen: Any) -> str:
+    return "; ".join(f"{alert[1]}: {alert[3]}" for alert in seen["alerts"]) or "for a moment"
 
 
 def until(operator: Operator, reached: Callable[[Any], bool], limit_s: float) -> float | None:

@@ -59,3 +59,10 @@ def run_on(cores: set[int]) -> None:
     for thread in os.listdir("/proc/self/task"):
         with suppress(ProcessLookupError):  # it has ended
             os.sched_setaffinity(int(thread), cores)
+
+
+def keep_off_company() -> None:
+    """Leave the core of companies that will be started. A model that is loaded after this takes no
+    more threads than there are cores left for it."""
+    if sys.platform == "linux":
+        run_on(company_cores()[1])

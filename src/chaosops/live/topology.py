@@ -41,9 +41,10 @@ BUY, BROWSE, ACCOUNT = "buy", "browse", "account"
 RATES = {BUY: 12, BROWSE: 16, ACCOUNT: 12}
 """Requests of users a second, and the service behind the edge that each kind goes to."""
 TARGETS = {BUY: "orders", BROWSE: "catalog", ACCOUNT: "accounts"}
-HEAVY_EVERY = 8
-"""Each eighth request of a kind takes the long ways through the company. They count among the
-requests that fail, but latency is measured on the others, because they are meant to be slow."""
+HEAVY_EVERY = 7
+"""Each seventh request of a kind takes the long ways through the company. They count among the
+requests that fail, but latency is measured on the others, because they are meant to be slow. Seven
+and the usual numbers of replicas have no factor in common, so all replicas get some of them."""
 STEP_S = 2.5
 """A minute of the plot in seconds of the clock. Settings in seconds, minutes, hours or days are
 scaled by the same factor or by one that their fault names."""

@@ -9,11 +9,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, Folder, Json, Names, Seconds, Seed
+from chaosops.cli.options import CommandLine, Count, Folder, Json, Names, Seconds, Seed
 from chaosops.cli.output import note, print, print_result
 from chaosops.cli.progress import Progress
+from chaosops.cli.real_time import permit_company
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
+from chaosops.core.source import source_commit
 from chaosops.core.vocabulary import HEALTH_WORDS, Tier
 from chaosops.evaluation.live_comparison import SIMULATED, play_pairs, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
@@ -21,7 +23,7 @@ from chaosops.live.plan import CompanyPlan
 from chaosops.packs import read_tiers
 from chaosops.packs.live import PACK
 from chaosops.report.tables import aligned
-from chaosops.world.real_time import permit_real_time
+from chaosops.version import VERSION
 
 Name = Annotated[str, Parameter(metavar="NAME")]
 
@@ -94,6 +96,7 @@ def down(name: Name = "", /) -> None:
 
 def compare(
     *,
+    command_line: CommandLine,
     policies: Names = ("heuristic", "auditor"),
     tiers: Names = (Tier.HARD.value,),
     seeds: Count = 10,
@@ -114,8 +117,15 @@ def compare(
     if not policies:
         raise BadInput("--policies needs at least one policy")
     folder = open_folder(out)
-    permit_real_time()
+    permit_company()
     PACK.pace = PACK.pace._replace(after=watch)
+    manifest = {
+        "command": command_line,
+        "version": VERSION,
+        "commit": source_commit(),
+        "pack": PACK.name,
+        "pack_hash": PACK.content_hash(),
+    }
     found: dict[str, dict[str, Any]] = {}
     rows: list[list[str]] = []
     with Progress() as progress:
@@ -125,13 +135,17 @@ def compare(
                 matrix = scenarios(pack=PACK.name, tiers=[tier], seeds=seeds, seed_start=seed_start)
                 pairs = []
                 progress.update(f"{policy} {tier}", 0, len(matrix))
-                for pair in play_pairs(policy, matrix, place, note):
+                for pair in play_pairs(policy, matrix, place, manifest, note):
                     pairs.append(pair)
                     progress.update(f"{policy} {tier}", len(pairs), len(matrix))
                 found.setdefault(policy, {})[tier.value] = told = summary(pairs)
                 rows += table_rows(policy, tier.value, told)
-                note(f"{policy} {tier}: {told['void']} of {len(pairs)} runs are void")
-    write_text(folder / "compare.json", json_module.dumps(found, indent=1) + "\n")
-    columns = ["policy", "tier", "figure", "live", SIMULATED, "episodes"]
+                note(
+                    f"{policy} {tier}: {told['void']} of {len(pairs)} runs are void, "
+                    f"{told['with_rogue']} of the others have a rogue"
+                )
+    record = {"manifest": manifest, "policies": found}
+    write_text(folder / "compare.json", json_module.dumps(record, indent=1) + "\n")
+    columns = ["policy", "tier", "figure", "live", SIMULATED]
     lines = [aligned(columns, rows, words=3), f"\nwritten: {folder / 'compare.json'}"]
     print_result(found, lines, as_json=json)

@@ -14,12 +14,12 @@ from chaosops.access.limits import Limits, option_of
 from chaosops.access.options import Access
 from chaosops.cli import main as chaosops
 from chaosops.cli.options import CommandLine, ResultsFolder, SecretFile, SomeSeconds, whole
+from chaosops.cli.real_time import permit_company
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.files import open_folder
 from chaosops.core.lock import locked
 from chaosops.core.loopback import is_loopback
 from chaosops.evaluation.secret import read_secret
-from chaosops.world.real_time import permit_real_time
 
 if TYPE_CHECKING:
     from chaosops.server.evaluation_mode import Submissions
@@ -86,7 +86,7 @@ def _permit_live(host: str, *, evaluation: bool) -> None:
             "--host too, so that only this machine can"
         )
     require_live()
-    permit_real_time()
+    permit_company()
 
 
 @contextmanager
