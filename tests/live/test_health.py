@@ -54,6 +54,27 @@ def test_one_failure_is_no_incident() -> None:
         assert collector.health["accounts"] is Health.HEALTHY
 
 
+def test_a_burst_that_is_over_is_no_incident() -> None:
+    """The long window still burns its budget when the short one does not any more."""
+    collector = watched([report("storefront", "orders", [50] * 6)], 3.0)
+    for step in range(12):
+        failed = 4 if step < 2 else 0
+        collector.add(report("storefront", "orders", [50] * 6, errors=failed), 3.5 + step / 2)
+        collector.tick(3.5 + step / 2)
+        assert collector.health["orders"] is Health.HEALTHY, step
+    assert collector.window.seen(7.0, collector.objectives)["orders"].errors == 8
+
+
+def test_a_sick_service_is_well_once_the_long_window_is_clean() -> None:
+    collector = watched([report("storefront", "orders", [50] * 6, errors=3)], 6.0)
+    wells = []
+    for step in range(12):
+        collector.add(report("storefront", "orders", [50] * 6), 6.5 + step / 2)
+        collector.tick(6.5 + step / 2)
+        wells.append(collector.health["orders"] is Health.HEALTHY)
+    assert wells.index(True) >= 8, "four seconds, and not little more than one"
+
+
 def test_fewer_slow_requests_than_a_tenth_are_allowed() -> None:
     some = [30] * 11 + [2500]
     assert watched([report("orders", "ledger", some)], 6.0).health["ledger"] is Health.HEALTHY

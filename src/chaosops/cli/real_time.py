@@ -12,9 +12,9 @@ from chaosops.packs import load_pack
 from chaosops.world.real_time import permit_real_time
 
 
-def permit_company() -> None:
+def permit_company(core: int | None = None) -> None:
     permit_real_time()
-    keep_off_company()
+    keep_off_company(core)
 
 
 def permit_one(scenario: Scenario, players: Sequence[str] = ("",)) -> None:

@@ -46,6 +46,7 @@ def play_pairs(
     manifest = {**manifest, "policy_status": team.status()}
     for scenario in scenarios:
         path = folder / f"{scenario.tier}-{scenario.seed:04}.json"
+        live: Episode | None
         if path.is_file():
             live = _recorded(path, manifest, say)
         else:

@@ -61,8 +61,8 @@ def run_on(cores: set[int]) -> None:
             os.sched_setaffinity(int(thread), cores)
 
 
-def keep_off_company() -> None:
+def keep_off_company(core: int | None = None) -> None:
     """Leave the core of companies that will be started. A model that is loaded after this takes no
     more threads than there are cores left for it."""
     if sys.platform == "linux":
-        run_on(company_cores()[1])
+        run_on(company_cores(core)[1])

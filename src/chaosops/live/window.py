@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from chaosops.live.reports import INTERVAL_S
 
-WINDOW_S, SHORT_S = 4.0, 1.5
+WINDOW_S, SHORT_S = 4.0, 1.2
 """Of alerts. What the long window shows is over where the short one shows nothing of it."""
 LAG_LIMIT_MS = 60.0
 """The canary slept so much too long: the host was busy with something else."""

@@ -21,11 +21,11 @@ from chaosops.live.wire import observation_from_wire
 _LAST_WORDS_S = 1.0
 
 
-def open_loopback(plan: CompanyPlan) -> LoopbackPlatform:
+def open_loopback(plan: CompanyPlan, core: int | None = None) -> LoopbackPlatform:
     """Start the company of a plan on this machine, and operate it."""
     from chaosops.live.company import start_company
 
-    company = start_company(plan)
+    company = start_company(plan, core=core)
     try:
         return LoopbackPlatform(company.folder, company.close, company.require_running)
     except BaseException:

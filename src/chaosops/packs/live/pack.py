@@ -28,11 +28,11 @@ class VoidRun(BadInput):
     """Nothing was measured. It says nothing about the policy that played."""
 
 
-def start_loopback(plan: CompanyPlan) -> Platform:
+def start_loopback(plan: CompanyPlan, core: int | None = None) -> Platform:
     """A company of processes on this machine."""
     from chaosops.live.control.loopback import open_loopback
 
-    return open_loopback(plan)
+    return open_loopback(plan, core)
 
 
 class LivePack(RehearsalPack):

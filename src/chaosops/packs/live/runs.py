@@ -23,7 +23,7 @@ class Pace(NamedTuple):
     """How long minutes of the plot take, in seconds."""
 
     long_ago: float = 0.1  # minutes -30 to -13
-    before: float = 1.0  # minutes -12 to -1
+    before: float = 0.5  # minutes -12 to -1
     step: float = 2.5
     look: float = 0.5  # between two looks, while the fault is awaited
     patience: float = 25.0  # until it must show
