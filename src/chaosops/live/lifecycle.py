@@ -16,7 +16,7 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
@@ -44,7 +44,9 @@ _POLL_S = 0.25
 
 
 class Result(Protocol):
-    """What was found at one service, as a line of text."""
+    """What was found at one service. As text it is one line."""
+
+    def to_wire(self) -> dict[str, Any]: ...
 
     @property
     def worked(self) -> bool: ...
@@ -90,6 +92,9 @@ class Lifecycle(NamedTuple):
     @property
     def is_void(self) -> bool:
         return self.void_s > VOID_SHARE * self.seconds
+
+    def to_wire(self) -> dict[str, Any]:
+        return {"verdict": verdict(self), **self._asdict()}
 
     def __str__(self) -> str:
         def seconds(value: float | None) -> str:
@@ -256,7 +261,7 @@ def try_all(given: argparse.Namespace, run: Run) -> int:
             found.append(result)
             print(result, flush=True)
             if given.out is not None:
-                write_text(given.out, _record(commit, found))
+                write_text(given.out, record_of(commit, {"runs": [one.to_wire() for one in found]}))
     except ChaosOpsError as error:
         print(error, file=sys.stderr)
         return 2
@@ -265,11 +270,11 @@ def try_all(given: argparse.Namespace, run: Run) -> int:
     return 0 if all(one != "BAD" for one in count) else 1
 
 
-def _record(commit: str | None, found: Sequence[Result]) -> str:
-    runs = [{"verdict": verdict(one), "found": str(one)} for one in found]
-    command = shlex.join(["python", "-m", "chaosops.live." + Path(sys.argv[0]).stem, *sys.argv[1:]])
-    record = {"command": command, "version": VERSION, "commit": commit, "runs": runs}
-    return json.dumps(record, indent=1) + "\n"
+def record_of(commit: str | None, found: Mapping[str, Any]) -> str:
+    """What was found, and by which command, version and commit: that at which it began."""
+    command = shlex.join(["python", "-m", f"chaosops.live.{Path(sys.argv[0]).stem}", *sys.argv[1:]])
+    head = {"command": command, "version": VERSION, "commit": commit}
+    return json.dumps({**head, **found}, indent=1) + "\n"
 
 
 def main() -> int:

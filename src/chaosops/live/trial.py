@@ -64,6 +64,12 @@ class Trial:
     def is_void(self) -> bool:
         return self.void_s > VOID_SHARE * self.seconds
 
+    def to_wire(self) -> dict[str, Any]:
+        told = {name: value for name, value in vars(self).items() if name != "fault"}
+        named = {"fault": self.fault.mechanism, **told}
+        named |= {"roots": sorted(self.roots), "lines": sorted(self.lines)}
+        return {"verdict": verdict(self), **named}
+
     def __str__(self) -> str:
         def seconds(values: list[float]) -> str:
             return " ".join(f"{value:.1f}" for value in values) or "-"
