@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import live_tables
 from shipped_files import (
     FALSE_ALARMS,
     OURS,
@@ -31,7 +32,7 @@ from chaosops.evaluation.estimates import Figure
 from chaosops.report.seeds import Stage, chosen_words, judged_tiers, seeds_table
 from chaosops.report.tables import aligned, markdown_table
 
-DOCUMENTS = ("README.md", "docs/arena.md", "docs/training.md")
+DOCUMENTS = ("README.md", "docs/arena.md", "docs/training.md", "docs/live.md")
 BLOCK = re.compile(
     r"(?P<begin>^<!-- results: (?P<name>[\w-]+) -->\n).*?(?P<end>^<!-- end of results -->$)",
     re.MULTILINE | re.DOTALL,
@@ -272,6 +273,9 @@ BLOCKS: Mapping[str, Callable[[Files], str]] = {
     "classic": classic,
     "seeds": seeds,
     "stages": stages,
+    "live-compare": lambda files: live_tables.compare(files.root),
+    "live-lifecycles": lambda files: live_tables.lifecycles(files.root),
+    "live-calm": lambda files: live_tables.calm(files.root),
 }
 
 

@@ -42,7 +42,7 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Sequence[Any]:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with documents, an adapter, its training and two seeds, and no evaluation."""
-    for name in ("README.md", "docs/arena.md", "docs/training.md"):
+    for name in ("README.md", "docs/arena.md", "docs/training.md", "docs/live.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / name, tmp_path / name)
     trained = tmp_path / "src/chaosops/trained"

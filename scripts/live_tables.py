@@ -1,0 +1,88 @@
+"""The figures of the live company, from the files in ``experiments/live``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from chaosops.evaluation.live_comparison import table_rows
+from chaosops.report.tables import aligned
+
+FOLDER = "experiments/live"
+NOT_YET = "Not measured yet."
+_SIDE_BY_SIDE = {"lifecycles_one": "one company at a time", "lifecycles_two": "two at a time"}
+
+
+def _read(root: Path, name: str) -> Mapping[str, Any] | None:
+    path = root / FOLDER / f"{name}.json"
+    if not path.is_file():
+        return None
+    content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def compare(root: Path) -> str:
+    found = _read(root, "compare")
+    if found is None:
+        return NOT_YET
+    rows, counts = [], []
+    for policy, tiers in found["policies"].items():
+        for tier, told in tiers.items():
+            rows += [[policy, *row[2:]] for row in table_rows(policy, tier, told)]
+            valid = told["seeds"] - told["void"]
+            counts.append(f"{policy} {valid} ({told['with_rogue']}, {told['void']})")
+    counted = f"Incidents that were not void (those with a rogue, void ones): {', '.join(counts)}."
+    return f"{counted}\n\n{aligned(['policy', 'figure', 'live', 'rehearsal'], rows, words=2)}"
+
+
+def lifecycles(root: Path) -> str:
+    """A row for each fault: what it did in all runs."""
+    parts = []
+    for name, when in _SIDE_BY_SIDE.items():
+        found = _read(root, name)
+        if found is None:
+            parts.append(f"{when.capitalize()}: not measured yet.")
+            continue
+        runs = found["runs"]
+        verdicts = [run["verdict"] for run in runs]
+        counted = f"{verdicts.count('ok')} of {len(runs)} ok, {verdicts.count('void')} void"
+        parts.append(f"{when.capitalize()}: {counted} (commit {found['commit'][:7]}).")
+        parts.append(_table(runs))
+    return "\n\n".join(parts)
+
+
+def _table(runs: Sequence[Mapping[str, Any]]) -> str:
+    rows = []
+    for fault in dict.fromkeys(run["fault"] for run in runs):
+        of = [run for run in runs if run["fault"] == fault]
+        rows.append(
+            [
+                f"`{fault}`",
+                ", ".join(dict.fromkeys(run["service"] for run in of)),
+                ", ".join(run["verdict"] for run in of),
+                _seconds(run["broken_s"] for run in of),
+                _seconds(run["well_s"] for run in of),
+                f"{sum(run['void_s'] for run in of)} of {sum(run['seconds'] for run in of)}",
+            ]
+        )
+    headers = ["fault", "services", "verdicts", "broken after s", "well after s", "void s"]
+    return aligned(headers, rows, words=3)
+
+
+def _seconds(values: Any) -> str:
+    return ", ".join("never" if value is None else f"{value:.1f}" for value in values)
+
+
+def calm(root: Path) -> str:
+    found = _read(root, "calm")
+    if found is None:
+        return NOT_YET
+    told = found["calm"]
+    lost = f"{told['lost']:,} of {told['requests']:,} requests lost"
+    cost = f"{told['cores']:.2f} of a core, {told['memory_mb']} MB, {told['processes']} processes"
+    return (
+        f"In {told['seconds'] / 60:.0f} minutes {len(told['alerts'])} alerts, {lost}, {cost}, "
+        f"{told['void_seconds']:g} void seconds (commit {found['commit'][:7]})."
+    )

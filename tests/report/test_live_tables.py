@@ -1,0 +1,48 @@
+"""The figures of the live company in its document, from the files of its runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.test_calm import lifecycle
+from tests.test_documents import script
+
+HEAD = {"command": "python -m chaosops.live.lifecycle", "version": "0", "commit": "feedfeedfeed"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "experiments/live").mkdir(parents=True)
+    return tmp_path / "experiments/live"
+
+
+def write(folder: Path, name: str, content: dict[str, Any]) -> None:
+    (folder / f"{name}.json").write_text(json.dumps({**HEAD, **content}))
+
+
+def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
+    tables = script("live_tables")
+    assert tables.compare(tmp_path) == tables.calm(tmp_path) == "Not measured yet."
+    assert "Two at a time: not measured yet." in tables.lifecycles(tmp_path)
+
+
+def test_every_fault_has_a_row_with_all_its_runs(tmp_path: Path, folder: Path) -> None:
+    runs = [lifecycle(), lifecycle(service="orders", well_s=None), lifecycle(void_s=40)]
+    write(folder, "lifecycles_one", {"runs": [run.to_wire() for run in runs]})
+    told = script("live_tables").lifecycles(tmp_path)
+    assert "One company at a time: 1 of 3 ok, 1 void (commit feedfee)." in told
+    row = next(line for line in told.splitlines() if "`leak`" in line)
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1:4] == ["cache, orders", "ok, BAD, void", "5.0, 5.0, 5.0"]
+    assert cells[4:] == ["6.0, never, 6.0", "46 of 270"]
+
+
+def test_a_calm_company_is_told_in_a_sentence(tmp_path: Path, folder: Path) -> None:
+    calm = {"seconds": 600, "void_seconds": 0.5, "alerts": [], "requests": 24000, "lost": 1}
+    write(folder, "calm", {"calm": {**calm, "cores": 0.25, "memory_mb": 450, "processes": 61}})
+    told = script("live_tables").calm(tmp_path)
+    assert told.startswith("In 10 minutes 0 alerts, 1 of 24,000 requests lost, 0.25 of a core")
