@@ -11,11 +11,15 @@ from chaosops.core.actions import Action, IdentifyRootCause, Noop
 from chaosops.core.decision import Decision
 from chaosops.env import Env
 from chaosops.packs import load_pack, make_scenario
+from chaosops.packs.live import PACK
 from chaosops.report.acts import for_people
 from chaosops.report.case_file import CaseFile, case_file
 from chaosops.rollout import play
+from chaosops.world import real_time
+from tests.fake_platform import AT_ONCE, FakePlatform
 
 SEEDS = range(40)
+LIVE_SEEDS = range(8)
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +129,21 @@ def test_an_incident_without_documents_has_a_case_file_too() -> None:
     assert [moment.kind for moment in file.timeline] == ["act", "call", "cause", "caught", "end"]
     assert "autoscaler did it" in file.timeline[0].words
     assert (file.compared, file.clauses, file.twin, file.method) == ((), (), None, "")
+
+
+def test_a_live_run_has_the_case_file_of_its_plot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What its agents signed is known, although its team audits few of them."""
+    monkeypatch.setattr(PACK, "start", FakePlatform)
+    monkeypatch.setattr(PACK, "pace", AT_ONCE)
+    monkeypatch.setattr(real_time, "_permitted", True)
+    kinds = set()
+    for seed in LIVE_SEEDS:
+        live, plotted = (
+            case_file(play(make_scenario(pack=pack, tier="hard", seed=seed), "auditor"))
+            for pack in ("live", "rehearsal")
+        )
+        kinds |= {one.kind for one in live.compared}
+        for name in ("rogue", "cause", "method", "story", "clauses", "compared", "suspects"):
+            assert getattr(live, name) == getattr(plotted, name), (seed, name)
+        assert live.twin is None
+    assert {"hidden", "mistaken"} <= kinds

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from chaosops.core.actions import Audit, FlagRogue, IdentifyRootCause
@@ -26,6 +27,7 @@ from chaosops.world.incident import Twin
 
 _CITED = re.compile(r"#(\d+)")
 _HARMLESS = "did no damage."  # how a sentence about a breach without consequences ends
+_SIMULATED = "rehearsal"  # plays the plots of packs in real time
 _CHANGED = re.compile(r"(.+) made the change at minute (-?\d+)")  # somebody outside the fleet
 
 
@@ -102,7 +104,9 @@ def case_file(episode: Episode) -> CaseFile:
     world = Env.again(episode).world
     told = _joined(pack.explain(episode.scenario))
     story = tuple(text for text in told if not text.endswith(_HARMLESS))
-    compared = tuple(_compare(world, {int(n) for text in story for n in _CITED.findall(text)}))
+    records = _records(_plotted(episode, world))
+    cited = {int(n) for text in story for n in _CITED.findall(text)}
+    compared = tuple(_compare(world, records, cited))
     shown = worded_episode(episode)
     prompts = list(shown_prompts(episode))
     return CaseFile(
@@ -135,6 +139,14 @@ def _joined(sentences: Iterable[str]) -> list[str]:
     return found
 
 
+def _plotted(episode: Episode, world: World) -> World:
+    """Where every agent can be asked what it signed. A run in real time has kept the audits that its
+    team made and no others; its agents follow the plot, which is played in simulated time too."""
+    if not load_pack(episode.scenario.pack).real_time:
+        return world
+    return Env(replace(episode.scenario, pack=_SIMULATED)).world
+
+
 def _records(world: World) -> dict[str, tuple[AuditedAct, ...]]:
     """What each agent signed, where it can be audited."""
     rules, truth = world.public.rules, world.truth
@@ -148,11 +160,12 @@ def _records(world: World) -> dict[str, tuple[AuditedAct, ...]]:
     return found
 
 
-def _compare(world: World, cited: set[int]) -> Iterable[Compared]:
+def _compare(
+    world: World, records: Mapping[str, tuple[AuditedAct, ...]], cited: set[int]
+) -> Iterable[Compared]:
     """The entries that the story cites, and those that the signed records contradict."""
     incident = world.truth.incident
     trace = [entry for entry in world.public.sensors.trace() if entry.id]
-    records = _records(world)
     since = min((act.at for acts in records.values() for act in acts), default=0)
     decisive = incident.decisive_entries()
     moved = {(entry.action, entry.target) for entry in trace if entry.id in decisive}
