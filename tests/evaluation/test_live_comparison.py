@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaosops.cli import main
-from chaosops.evaluation.live_comparison import play_pairs, summary, table_rows
+from chaosops.evaluation.live_comparison import Pair, Player, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
 from chaosops.live.platform import Observation
 from chaosops.packs.live import PACK
@@ -29,9 +29,10 @@ def test_void_runs_are_counted_and_left_out(
     matrix = scenarios(pack="live", tiers=["hard"], seeds=6)
     said: list[str] = []
     made = {"commit": "feed"}
-    good = list(play_pairs("auditor", matrix[:4], tmp_path, made, said.append))
+    player = Player("auditor", tmp_path, made, said.append)
+    good = [player.pair(scenario) for scenario in matrix[:4]]
     monkeypatch.setattr(FakePlatform, "broken", lambda self: {})
-    void = list(play_pairs("auditor", matrix[4:], tmp_path, made, said.append))
+    void = [player.pair(scenario) for scenario in matrix[4:]]
     found = summary([*good, *void])
     assert (found["seeds"], found["void"], len(said)) == (6, 2, 2)
     assert found["with_rogue"] == sum(pair.simulated.rogue is not None for pair in good)
@@ -44,16 +45,20 @@ def test_void_runs_are_counted_and_left_out(
 
 def test_it_says_where_the_views_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The fake company logs for the cause alone, and its gauges are its own."""
-    matrix = scenarios(pack="live", tiers=["hard"], seeds=3)
-    found = summary(list(play_pairs("oracle", matrix, tmp_path, {"commit": None}, print)))
+    found = summary(pairs(tmp_path / "as it is"))
     assert found["same_views"]["trace"]["value"] == 1.0
     gauges = found["gauges"]
     assert gauges["live"]["errors in % at the worst service"]["value"] == 30.0
     assert gauges["live"] != gauges["rehearsal"]
     monkeypatch.setattr(FakePlatform, "observe", _without_feed(FakePlatform.observe))
-    (tmp_path / "other").mkdir()
-    other = list(play_pairs("oracle", matrix, tmp_path / "other", {"commit": None}, print))
-    assert summary(other)["same_views"]["trace"]["value"] == 0.0
+    other = summary(pairs(tmp_path / "other"))
+    assert other["same_views"]["trace"]["value"] == 0.0
+
+
+def pairs(folder: Path, policy: str = "oracle", seeds: int = 3) -> list[Pair]:
+    folder.mkdir()
+    player = Player(policy, folder, {"commit": None}, print)
+    return [player.pair(one) for one in scenarios(pack="live", tiers=["hard"], seeds=seeds)]
 
 
 def _without_feed(observe: Callable[..., Observation]) -> Callable[..., Observation]:
@@ -61,12 +66,12 @@ def _without_feed(observe: Callable[..., Observation]) -> Callable[..., Observat
 
 
 def test_recordings_of_another_commit_are_named(tmp_path: Path) -> None:
-    matrix = scenarios(pack="live", tiers=["hard"], seeds=1)
+    (scenario,) = scenarios(pack="live", tiers=["hard"], seeds=1)
     said: list[str] = []
     for commit in ("a", "a", "b"):
-        list(play_pairs("oracle", matrix, tmp_path, {"commit": commit}, said.append))
-    (line,) = said
-    assert "was recorded at commit a, and this is b" in line
+        Player("oracle", tmp_path, {"commit": commit}, said.append).pair(scenario)
+    assert len(said) == 2, "the live and the simulated episode"
+    assert all("was recorded with commit a, and now it is b" in line for line in said)
 
 
 def test_what_is_recorded_is_not_played_again(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from chaosops.evaluation.metrics import Metric, percent, shown
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.packs.live.pack import VoidRun
 from chaosops.packs.live.reports import report_of
-from chaosops.rollout import AnyTeam, load_team, play
+from chaosops.rollout import load_team, play
 from chaosops.wire.recordings import read_recording, write_recording
 
 SIMULATED = "rehearsal"
@@ -34,47 +34,40 @@ class Pair(NamedTuple):
         return self.live is None or report_of(self.live).is_void
 
 
-def play_pairs(
-    policy: str,
-    scenarios: Sequence[Scenario],
-    folder: Path,
-    manifest: dict[str, Any],
-    say: Callable[[str], None],
-) -> Iterator[Pair]:
-    """What is recorded in the folder is not played again."""
-    team = load_team(policy)
-    manifest = {**manifest, "policy_status": team.status()}
-    for scenario in scenarios:
-        path = folder / f"{scenario.tier}-{scenario.seed:04}.json"
-        live: Episode | None
+class Player:
+    """A team that plays. What it has recorded in its folder is not played again."""
+
+    def __init__(
+        self, policy: str, folder: Path, manifest: Mapping[str, Any], say: Callable[[str], None]
+    ) -> None:
+        self.team = load_team(policy)
+        self.folder = folder
+        self.manifest = {**manifest, "policy_status": self.team.status()}
+        self.say = say
+
+    def pair(self, scenario: Scenario) -> Pair:
+        simulated = self._episode(replace(scenario, pack=SIMULATED))
+        try:
+            return Pair(scenario, self._episode(scenario), simulated)
+        except VoidRun as error:
+            self.say(f"seed {scenario.seed}: {error}")
+            return Pair(scenario, None, simulated)
+
+    def _episode(self, scenario: Scenario) -> Episode:
+        path = self.folder / f"{scenario.tier}-{scenario.seed:04}-{scenario.pack}.json"
         if path.is_file():
-            live = _recorded(path, manifest, say)
-        else:
-            live = _play(scenario, team, path, manifest, say)
-        yield Pair(scenario, live, play(replace(scenario, pack=SIMULATED), team))
+            return self._recorded(path)
+        episode = play(scenario, self.team)
+        write_recording(path, episode, self.manifest)
+        return episode
 
-
-def _recorded(path: Path, manifest: dict[str, Any], say: Callable[[str], None]) -> Episode:
-    found = read_recording(path)
-    if (made := found.manifest.get("commit")) != manifest["commit"]:
-        say(f"{path} was recorded at commit {made}, and this is {manifest['commit']}")
-    return found.episode
-
-
-def _play(
-    scenario: Scenario,
-    team: AnyTeam,
-    path: Path,
-    manifest: dict[str, Any],
-    say: Callable[[str], None],
-) -> Episode | None:
-    try:
-        episode = play(scenario, team)
-    except VoidRun as error:
-        say(f"seed {scenario.seed}: {error}")
-        return None
-    write_recording(path, episode, manifest)
-    return episode
+    def _recorded(self, path: Path) -> Episode:
+        found = read_recording(path)
+        for name in ("commit", "policy_status"):
+            made, now = found.manifest.get(name), self.manifest[name]
+            if made != now:
+                self.say(f"{path} was recorded with {name} {made}, and now it is {now}")
+        return found.episode
 
 
 class Played(NamedTuple):

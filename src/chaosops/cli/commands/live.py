@@ -18,7 +18,7 @@ from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
 from chaosops.core.source import source_commit
 from chaosops.core.vocabulary import HEALTH_WORDS, Tier
-from chaosops.evaluation.live_comparison import SIMULATED, play_pairs, summary, table_rows
+from chaosops.evaluation.live_comparison import SIMULATED, Player, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
 from chaosops.live.plan import CompanyPlan
 from chaosops.packs import read_tiers
@@ -138,12 +138,13 @@ def compare(
     with Progress() as progress:
         for policy in policies:
             place = open_folder(folder / policy.replace("/", "-"))
+            player = Player(policy, place, manifest, note)
             for tier in read_tiers(tiers, "--tiers"):
                 matrix = scenarios(pack=PACK.name, tiers=[tier], seeds=seeds, seed_start=seed_start)
                 pairs = []
                 progress.update(f"{policy} {tier}", 0, len(matrix))
-                for pair in play_pairs(policy, matrix, place, manifest, note):
-                    pairs.append(pair)
+                for scenario in matrix:
+                    pairs.append(player.pair(scenario))
                     progress.update(f"{policy} {tier}", len(pairs), len(matrix))
                 found.setdefault(policy, {})[tier.value] = told = summary(pairs)
                 rows += table_rows(policy, tier.value, told)
