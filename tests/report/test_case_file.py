@@ -145,5 +145,6 @@ def test_a_live_run_has_the_case_file_of_its_plot(monkeypatch: pytest.MonkeyPatc
         kinds |= {one.kind for one in live.compared}
         for name in ("rogue", "cause", "method", "story", "clauses", "compared", "suspects"):
             assert getattr(live, name) == getattr(plotted, name), (seed, name)
-        assert live.twin is None
+        assert (live.twin, plotted.measured) == (None, ())
+        assert "requests of users failed during the episode" in live.measured[0]
     assert {"hidden", "mistaken"} <= kinds

@@ -94,6 +94,8 @@ class CaseFile(NamedTuple):
     suspects: tuple[Suspect, ...]
     timeline: tuple[Moment, ...]
     twin: Twin | None
+    measured: tuple[str, ...]
+    """What a run in real time measured of itself, where there can be no twin."""
     turns: tuple[SeenTurn, ...]
     instructions: Mapping[str, str]
     """By role, what its prompts begin with."""
@@ -120,6 +122,7 @@ def case_file(episode: Episode) -> CaseFile:
         suspects=_suspects(world, episode.rogue, told, compared),
         timeline=tuple(sorted(_timeline(shown, world, story, compared), key=lambda one: one.step)),
         twin=pack.twin_of(episode),
+        measured=tuple(pack.measured(episode)),
         turns=tuple(_seen(episode, shown, prompts)),
         instructions={
             turn.role.value: _said(prompt, "system")
@@ -140,8 +143,8 @@ def _joined(sentences: Iterable[str]) -> list[str]:
 
 
 def _plotted(episode: Episode, world: World) -> World:
-    """Where every agent can be asked what it signed. A run in real time has kept the audits that its
-    team made and no others; its agents follow the plot, which is played in simulated time too."""
+    """Where every agent can be asked what it signed. A run in real time has kept the audits of its
+    team and no others; its agents follow the plot, which is played in simulated time too."""
     if not load_pack(episode.scenario.pack).real_time:
         return world
     return Env(replace(episode.scenario, pack=_SIMULATED)).world

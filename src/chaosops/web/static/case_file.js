@@ -30,7 +30,7 @@ export function caseFile(file, { seek, policies = [], title = "Case file" } = {}
     h(
       "div.halves",
       h("div.half", truth(file), clauses(file)),
-      h("div.half", timeline(file, seek), bars(file.twin)),
+      h("div.half", timeline(file, seek), bars(file.twin), measured(file)),
     ),
     compared(file),
     policies.length > 0 && sideBySide(policies),
@@ -96,6 +96,11 @@ function bars(twin) {
     ),
   );
   return h("div", h("h3", "Requests of users that failed"), h("ul.bars", rows));
+}
+
+function measured({ measured: sentences }) {
+  if (!sentences.length) return false;
+  return h("div.measured", h("h3", "What was measured"), sentences.map((text) => h("p", text)));
 }
 
 function compared({ compared: entries }) {
