@@ -57,6 +57,9 @@ def code_of(failure: str) -> str:
 # because a case for the page must not change the content hash of the pack.
 _GUIDED = {GENERATED_PACK: {"split": "test", "tier": "hard", "seed": "328"}}
 
+# The incident that the page's button for a live run starts.
+_LIVE = {"tier": Tier.HARD.value, "seed": "22"}
+
 DEFAULTS: dict[str, str] = {
     "pack": DEFAULT_PACK,
     "scenario": code_of(load_pack(DEFAULT_PACK).default_failure),
@@ -178,6 +181,7 @@ def catalogue() -> dict[str, Any]:
                 "scenarios": _incidents(pack),
                 "splits": list(pack.splits),
                 "defaults": {"split": pack.default_split, "right": _shown_beside(pack)},
+                "real_time": pack.real_time,
             }
             for pack in loadable_packs(real_time=is_permitted())
         ],
@@ -190,6 +194,25 @@ def catalogue() -> dict[str, Any]:
             for pack in loadable_packs()
             if (case := pack.guided or _GUIDED.get(pack.name))
         ),
+    }
+
+
+def live_choice(policies: Sequence[Mapping[str, Any]]) -> dict[str, str] | None:
+    """What the button for a live run starts; None where the server starts no processes. A model
+    that is not loaded yet would keep the visitor waiting, so a script plays in its place, and the
+    button names it."""
+    found = [pack for pack in loadable_packs(real_time=is_permitted()) if pack.real_time]
+    if not found:
+        return None
+    pack = found[0]
+    ready = {policy["name"] for policy in policies if policy["state"] == "ready"}
+    left = DEFAULTS["right"] if DEFAULTS["right"] in ready else _strongest_script(pack)
+    return {
+        "pack": pack.name,
+        "split": pack.default_split,
+        **_LIVE,
+        "left": left,
+        "right": _shown_beside(pack),
     }
 
 
@@ -224,8 +247,12 @@ def _shown_beside(pack: Pack) -> str:
     like = played_like(pack.name)
     if known is None or known.get(like.name) == like.version:
         return DEFAULTS["right"]
-    scripts = (name for name in default_policies(like.name) if not registered()[name].sees_truth)
-    return list(scripts)[-1]
+    return _strongest_script(pack)
+
+
+def _strongest_script(pack: Pack) -> str:
+    names = default_policies(played_like(pack.name).name)
+    return [name for name in names if not registered()[name].sees_truth][-1]
 
 
 def _word(query: Mapping[str, str], name: str) -> str:

@@ -63,6 +63,11 @@ class Slot:
         self.ahead: Callable[[], int] = lambda: 0
         """How many calls a model answers before the one that this slot waits for."""
 
+    @property
+    def is_working(self) -> bool:
+        """Whether a thread still plays a turn, or the start."""
+        return self._job is not None and not self._job.done()
+
     async def work(self, job: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a function in a thread, so that the event loop stays free."""
 

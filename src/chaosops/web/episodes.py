@@ -22,6 +22,7 @@ from chaosops.web.case_wire import case_file_to_wire
 from chaosops.web.choices import SeatMoves, read_move
 from chaosops.web.episode_pool import Lines, Slot, line
 from chaosops.web.policy_cache import PolicyCache, QueuedPolicy
+from chaosops.web.real_time import one_at_a_time
 from chaosops.web.wire import frame_to_wire, rules_to_wire, status_details, status_words
 
 THINKING_S = 1.0  # between two lines about a model that thinks
@@ -76,34 +77,12 @@ class Cast(NamedTuple):
 async def stream_episode(
     cache: PolicyCache, scenario: Scenario, cast: Cast, seat_moves: SeatMoves | None, slot: Slot
 ) -> Lines:
+    played = _stream(cache, scenario, cast, seat_moves, slot)
     if load_pack(scenario.pack).real_time:
-        played = _one_at_a_time(cache, scenario, cast, slot)
-    else:
-        played = _stream(cache, scenario, cast, seat_moves, slot)
+        played = one_at_a_time(scenario.pack, played, slot)
     async with aclosing(played) as lines:
         async for item in lines:
             yield item
-
-
-_playing: set[str] = set()  # packs in real time of which an episode is being played
-
-
-async def _one_at_a_time(cache: PolicyCache, scenario: Scenario, cast: Cast, slot: Slot) -> Lines:
-    """An episode in real time. When the visitor leaves, its processes end."""
-    name = scenario.pack
-    if name in _playing:
-        raise BadInput(f"an episode of pack {name} is being played; wait until it is over")
-    _playing.add(name)
-    try:
-        yield line({"kind": "loading"})
-        async with aclosing(_stream(cache, scenario, cast, None, slot)) as lines:
-            async for item in lines:
-                yield item
-    finally:
-        try:
-            await asyncio.shield(asyncio.to_thread(load_pack(name).close))
-        finally:
-            _playing.discard(name)
 
 
 async def _stream(
@@ -114,6 +93,8 @@ async def _stream(
         yield line({"kind": "loading"})
     loaded = {name: await cache.load(name) for name in names}
     policies = {role: loaded[name] for role, name in cast.names.items()}
+    if load_pack(scenario.pack).real_time:
+        yield line({"kind": "starting"})
     rollout = await slot.work(make_rollout, scenario, Team(policies, cast.title), seat_moves)
     frame = frame_of(rollout)
     yield line(start_to_wire(rollout, frame))

@@ -17,14 +17,23 @@ from starlette.routing import Match
 from chaosops.access.asgi import client_of
 from chaosops.access.limits import Limits, OverQuota, Quota
 from chaosops.core.errors import ChaosOpsError
+from chaosops.packs import load_pack
 from chaosops.version import VERSION
 from chaosops.web.bodies import json_body
 from chaosops.web.case_routes import add_cases
-from chaosops.web.choices import DEFAULTS, catalogue, read_role, read_scenario, read_seat_moves
+from chaosops.web.choices import (
+    DEFAULTS,
+    catalogue,
+    live_choice,
+    read_role,
+    read_scenario,
+    read_seat_moves,
+)
 from chaosops.web.episode_pool import EpisodePool, EpisodeStream
 from chaosops.web.episodes import Cast, stream_episode
 from chaosops.web.pages import Pages
 from chaosops.web.policy_cache import OFFERED, OfferedPolicy, PolicyCache
+from chaosops.web.real_time import require_start
 from chaosops.web.recorded_cases import FOLDER, RecordedCases, UnknownCase
 from chaosops.web.report_cache import ReportCache
 from chaosops.web.report_routes import add_reports, recorded_episode
@@ -122,18 +131,23 @@ def _add_pages(router: APIRouter, pages: Pages, reports: ReportCache) -> None:
 def _add_choices(router: APIRouter, cache: PolicyCache) -> None:
     @router.get("/api/catalogue")
     async def choices() -> Response:
-        return JSONResponse({"version": VERSION, **catalogue(), "policies": cache.states()})
+        policies = cache.states()
+        told = {"version": VERSION, **catalogue(), "live": live_choice(policies)}
+        return JSONResponse({**told, "policies": policies})
 
 
 def _add_episodes(
     router: APIRouter, cache: PolicyCache, pool: EpisodePool, reports: ReportCache
 ) -> None:
-    @router.get("/api/episode")
+    # POST is for what starts processes.
+    @router.api_route("/api/episode", methods=["GET", "POST"])
     async def episode(request: Request) -> Response:
         query = request.query_params
         if query.get("recorded"):
             return await recorded_episode(request, reports, pool)
         scenario, seat_moves = read_scenario(query), read_seat_moves(query)
+        if load_pack(scenario.pack).real_time:
+            require_start(scenario.pack, request.method)
         entry = cache.check(query.get("policy") or DEFAULTS["left"])
         cast, is_model = Cast(entry.name), entry.is_model
         if seat_moves is None and (named := query.get("partners")):

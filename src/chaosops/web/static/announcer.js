@@ -11,6 +11,7 @@ export class Announcer {
 
   tell(step) {
     const news = this.episodes.flatMap((episode, side) => [
+      ...this.#once(`${side} starts`, episode.state === "starting" && "waits for the company to start", side),
       ...this.#once(`${side} ${episode.why}`, troubleOf(episode), side),
       ...episode.frames
         .slice(0, step + 1)

@@ -5,10 +5,13 @@ import { pause, Refusal, stream, Unreachable, WAITS } from "./api.js";
 const GROWING = ["logs", "trace", "chat", "findings"];
 const SILENT = ["unavailable", "refused", "stopped"];
 
-/** States: waiting, loading, live, over; cut, unavailable, refused and stopped have a reason. */
+/** States: waiting, loading, starting, live, over; cut, unavailable, refused and stopped have a
+ *  reason. */
 export class Episode {
-  constructor(name) {
+  /** `isRealTime`: it starts processes, and cannot be had again. */
+  constructor(name, { isRealTime = false } = {}) {
     this.name = name;
+    this.isRealTime = isRealTime;
     this.state = "waiting";
     this.why = "";
     this.again = null; // asks the server again, where it was asked in vain
@@ -21,6 +24,11 @@ export class Episode {
 
   get done() {
     return ["over", ...SILENT].includes(this.state);
+  }
+
+  /** A model is loaded, or processes start. */
+  get isPreparing() {
+    return ["loading", "starting"].includes(this.state);
   }
 
   /** The word for an episode that did not reach its end. */
@@ -44,6 +52,7 @@ export class Episode {
     else if (kind === "thinking") this.thinking = message;
     else if (kind === "start") Object.assign(this, { state: "live", start: message });
     else Object.assign(this, { state: kind, why });
+    if (kind === "starting") this.since = performance.now();
   }
 
   #add(message) {
@@ -73,6 +82,10 @@ export class Episode {
       const before = this.frames.length;
       const why = await this.#follow(query, signal, changed);
       if (why === null || signal.aborted) break;
+      if (this.isRealTime) {
+        this.take({ kind: "stopped", why: `${why}; its processes end with it` });
+        break;
+      }
       if (this.frames.length > before) tries = 0;
       if (tries === WAITS.length) {
         this.again = () => this.play(query, signal, changed);
@@ -90,7 +103,8 @@ export class Episode {
   /** Follows the stream once. Answers why it was cut, or null. */
   async #follow(query, signal, changed) {
     try {
-      for await (const message of stream("episode", { query, signal })) {
+      const method = this.isRealTime ? "POST" : "GET";
+      for await (const message of stream("episode", { query, signal, method })) {
         this.take(message);
         changed();
       }

@@ -9,11 +9,13 @@ const TODAY = "today";
 export class Home {
   show() {
     byId("case").hidden = false;
+    byId("live").hidden = !byId("live").firstChild;
     if (!this.play) this.#begin();
   }
 
   hide() {
     byId("case").hidden = true;
+    byId("live").hidden = true;
     byId("advanced").open = true;
     this.play?.stop();
   }

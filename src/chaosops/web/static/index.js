@@ -9,6 +9,7 @@ import { Episode } from "./episode.js";
 import { Home } from "./home.js";
 import { invite, needsModel } from "./invitation.js";
 import { listenToKeys } from "./keys.js";
+import { askToStart, isLive, offerLive } from "./live.js";
 import { askToLeave, forgetGame, hideGames, keepGame, offerGame } from "./leaving.js";
 import { readPatiently } from "./patience.js";
 import { Player } from "./player.js";
@@ -111,18 +112,18 @@ async function isLast(signal) {
 }
 
 /** `plan`: [name, query] for each side. */
-async function watch(plan, title) {
+async function watch(plan, title, isRealTime) {
   if (!plan.length) return clear(["no team was chosen; name one as left or right"]);
   clear();
   const { signal } = stop;
-  const episodes = plan.map(([name]) => new Episode(name));
+  const episodes = plan.map(([name]) => new Episode(name, { isRealTime }));
   show(episodes, title, plan[0][1]);
   if (!(await isLast(signal))) return;
   const played = episodes.map((episode, i) =>
     episode.play(plan[i][1], signal, () => !signal.aborted && player.changed()),
   );
   const clock = setInterval(
-    () => episodes.some((one) => one.state === "loading") && player.changed(),
+    () => episodes.some((one) => one.isPreparing) && player.changed(),
     1000,
   );
   signal.addEventListener("abort", () => clearInterval(clock));
@@ -192,12 +193,17 @@ function showAgain({ mode, left, right: _, ...choice }, episode, moves) {
 
 function start(choice) {
   if (choice.mode === "seat") sit(choice);
-  else watch(planOf(choice), setup.titleOf(choice));
+  else watch(planOf(choice), setup.titleOf(choice), isLive(setup, choice));
 }
 
 function inviteTo(choice) {
   clear();
   invite(byId("seat"), choice, setup.titleOf(choice), () => start(choice));
+}
+
+function askAbout(choice) {
+  clear();
+  askToStart(byId("seat"), setup.titleOf(choice), () => start(choice));
 }
 
 /** For pages that may not write to the clipboard, as in a frame of another site. */
@@ -233,6 +239,11 @@ async function main() {
   }
   setup = new Setup(catalogue);
   explainAll(setup.form);
+  offerLive(byId("live"), catalogue, (choice) => {
+    setup.write(choice);
+    history.pushState(choice, "", toAddress(choice));
+    start(choice);
+  });
   const go = async () => {
     const choice = setup.read();
     if (!choice.seed) {
@@ -252,14 +263,15 @@ async function main() {
   // Before this moment the browser itself would send the form, with its hidden fields.
   setup.form.inert = false;
   byId("copy-link").addEventListener("click", copyLink);
-  // A key pressed by mistake must not end a game.
-  const runByKey = () => seat?.key || go();
+  // A key pressed by mistake must not end a game, nor start processes.
+  const runByKey = () => seat?.key || isLive(setup, setup.read()) || go();
   listenToKeys(player, { run: runByKey, copy: copyLink });
   const open = () => {
     const asked = fromAddress();
     const choice = asked ? setup.complete(asked) : {};
     setup.write({ ...defaultsOf(catalogue, asked?.mode), ...choice });
     if (choice.mode === "seat" && needsModel(catalogue, choice)) return inviteTo(choice);
+    if (isLive(setup, choice)) return askAbout(choice);
     if (asked) return start(choice);
     clear([]);
     offerGame(byId("main"));

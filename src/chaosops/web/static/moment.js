@@ -24,11 +24,26 @@ function absence(word, { why, again }) {
   return banner("absent", h("p.big", word), h("p", why), button);
 }
 
+const STARTS_S = 20; // a company, until its first step
+
 function waiting(episode) {
+  if (episode.state === "starting") return starting(secondsOf(episode));
   const since = `Loading ${episode.name}, ${secondsOf(episode)} s.`;
   const words = `${since} Only the first run after a start takes this long.`;
   const isLoading = episode.state === "loading";
   return banner("calm.busy", h("p", isLoading ? words : "Waiting for the server."));
+}
+
+/** The processes start, then the half hour before the incident passes, then its fault has to show. */
+function starting(seconds) {
+  const isLate = seconds > STARTS_S;
+  const late = "This is longer than usual: where the fault does not show, the company is started again.";
+  const usual = "The incident begins when its fault shows.";
+  return banner(
+    "calm.busy",
+    h("p", `The company starts, ${seconds} s of about ${STARTS_S}. ${isLate ? late : usual}`),
+    h("progress", { max: STARTS_S, value: isLate ? null : seconds, "aria-label": "The company starts" }),
+  );
 }
 
 /** Who decides, for how long, what it has read, and how many wait before it. */

@@ -1,6 +1,7 @@
 // The form, and the same choice as an address.
 
 import { byId, h } from "./dom.js";
+import { isLive, LIVE_WORDS } from "./live.js";
 
 const WATCH = ["left", "right"];
 const SEAT = ["mode", "role", "partners"];
@@ -75,7 +76,8 @@ export class Setup {
     const home = this.catalogue.packs.find((known) => known.splits.includes(asked.split));
     const pack = asked.pack ?? home?.name ?? defaults.pack;
     const { split, right } = this.packOf(pack)?.defaults ?? defaults;
-    const incident = this.hasSplits(pack) ? { split } : { scenario };
+    // The server says what is wrong with a pack that it does not offer.
+    const incident = !this.packOf(pack) ? {} : this.hasSplits(pack) ? { split } : { scenario };
     const beside = asked.moves ? {} : { right };
     const seat = asked.mode === "seat" || asked.moves ? { role, partners } : {};
     return { tier, seed, left, ...seat, ...beside, ...incident, pack, ...asked };
@@ -120,12 +122,15 @@ export class Setup {
   /** A line about the chosen policies, and why one cannot be loaded. */
   #about(fields) {
     const chosen = fields.map((field) => this.form.elements[field].value);
-    return [...new Set(chosen)]
+    const { pack } = this.read();
+    const live = isLive(this, { pack }) ? [h("span", h("strong", pack), ` ${LIVE_WORDS}`)] : [];
+    const told = [...new Set(chosen)]
       .flatMap((name) => this.catalogue.policies.filter((policy) => policy.name === name))
       .map(({ name, words, state, why }) => {
         const trouble = state === "unavailable" ? `, UNAVAILABLE: ${why}` : "";
         return h("span", h("strong", name), ` ${words}${trouble}`);
       });
+    return [...told, ...live];
   }
 }
 

@@ -77,7 +77,7 @@ export class Stage {
   /** Draws a banner once, as it is animated. */
   #drawMoment(step) {
     const { episode } = this;
-    const seconds = episode.state === "loading" ? secondsOf(episode) : "";
+    const seconds = episode.isPreparing ? secondsOf(episode) : "";
     const { state, why, thinking, last } = episode;
     const key = `${state} ${why} ${Math.min(step, last)} ${seconds} ${thinking?.seconds ?? ""}`;
     if (key === this.drawn) return;
@@ -152,5 +152,5 @@ export function agentMarks({ flags, outcome }) {
 /** What the policy is, or that it is missing. */
 function statusLine(episode) {
   if (episode.silence && !episode.start) return h("span.unavailable", episode.silence);
-  return h("span", episode.state === "loading" ? "loading" : (episode.start?.status ?? ""));
+  return h("span", episode.isPreparing ? episode.state : (episode.start?.status ?? ""));
 }
