@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from chaosops.cli import main
+from chaosops.core.errors import BadInput
 from chaosops.evaluation.live_comparison import Pair, Player, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
-from chaosops.live.platform import Observation
+from chaosops.live.platform import Observation, VoidRun
 from chaosops.packs.live import PACK
 from chaosops.world import real_time
 from tests.fake_platform import AT_ONCE, FakePlatform
@@ -40,7 +41,7 @@ def test_void_runs_are_counted_and_left_out(
     assert found["stayed_well"]["value"] is None
     rows = list(table_rows("auditor", "hard", found))
     assert rows[0][:3] == ["auditor", "hard", "solved"]
-    assert rows[0][3:] == ["100 % [51 %, 100 %]"] * 2
+    assert rows[0][3:] == ["100 % [51 %, 100 %]", "100 % [51 %, 100 %]", "+0 % [n/a]"]
 
 
 def test_it_says_where_the_views_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,13 +66,40 @@ def _without_feed(observe: Callable[..., Observation]) -> Callable[..., Observat
     return lambda self, minute: observe(self, minute)._replace(feed=())
 
 
-def test_recordings_of_another_commit_are_named(tmp_path: Path) -> None:
+def test_recordings_of_another_kind_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (scenario,) = scenarios(pack="live", tiers=["hard"], seeds=1)
-    said: list[str] = []
-    for commit in ("a", "a", "b"):
-        Player("oracle", tmp_path, {"commit": commit}, said.append).pair(scenario)
-    assert len(said) == 2, "the live and the simulated episode"
-    assert all("was recorded with commit a, and now it is b" in line for line in said)
+    Player("oracle", tmp_path, {"commit": "a"}, print).pair(scenario)
+    later = Player("oracle", tmp_path, {"commit": "b"}, print)
+    assert later.pair(scenario).live
+    assert later.commits == {"a"}, "of what was recorded"
+    with pytest.raises(BadInput, match="another policy_status"):
+        Player("auditor", tmp_path, {"commit": "a"}, print).pair(scenario)
+    monkeypatch.setattr(PACK, "pace", AT_ONCE._replace(lasts=60.0))
+    with pytest.raises(BadInput, match=r"another pace: .* choose another --out"):
+        later.pair(scenario)
+
+
+def test_a_void_run_is_recorded_and_not_played_until_it_is_valid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (scenario,) = scenarios(pack="live", tiers=["hard"], seeds=1)
+
+    begin = FakePlatform.begin
+
+    def ends_at_three(self: FakePlatform, minute: int) -> None:
+        if minute == 3:
+            raise VoidRun("the live company has ended: it was killed")
+        begin(self, minute)
+
+    monkeypatch.setattr(FakePlatform, "begin", ends_at_three)
+    assert Player("oracle", tmp_path, {"commit": "a"}, print).pair(scenario).is_void
+    monkeypatch.undo()
+    monkeypatch.setattr(PACK, "pace", AT_ONCE)
+    assert Player("oracle", tmp_path, {"commit": "a"}, print).pair(scenario).is_void
+    (path,) = tmp_path.glob("*.void.json")
+    assert "it was killed" in path.read_text()
 
 
 def test_what_is_recorded_is_not_played_again(

@@ -116,6 +116,23 @@ def test_a_replica_that_is_killed_is_started_again(operator: Operator) -> None:
     assert status(operator)["pids"]["catalog-0"] != before
 
 
+def test_replicas_that_leave_and_come_back_at_once_are_there_once(
+    company: Company, operator: Operator
+) -> None:
+    """The second change comes while the processes of the first are about to end."""
+    for count in (6, 8):
+        operator.ask("set", service="orders", setting="replicas", value=count)
+    time.sleep(3.5)
+    known = [pid for name, pid in status(operator)["pids"].items() if name.startswith("orders-")]
+    named = [
+        pid
+        for pid in family(company.pid)
+        if Path(f"/proc/{pid}/comm").read_text().startswith("co-orders")
+    ]
+    assert sorted(known) == sorted(named)
+    assert len(known) == 8
+
+
 def test_metrics_are_prometheus_text(company: Company, operator: Operator) -> None:
     from urllib.request import urlopen
 
@@ -154,6 +171,29 @@ def test_a_folder_without_its_company_is_removed() -> None:
     (left / "lock").touch()
     assert "left-behind" in sweep()
     assert not left.exists()
+
+
+def test_a_folder_whose_company_never_began_is_removed_after_a_minute() -> None:
+    left = base_folder() / "never-began"
+    left.mkdir()
+    assert "never-began" not in sweep(), "its company may lock it in a moment"
+    long_ago = time.time() - 100
+    os.utime(left, (long_ago, long_ago))
+    assert "never-began" in sweep()
+
+
+def test_a_start_that_is_interrupted_leaves_its_name_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("chaosops.live.company._wait_until_ready", interrupt)
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            start_company(PLAN, name="interrupted")
+        until = time.monotonic() + 3
+        while (base_folder() / "interrupted").exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not (base_folder() / "interrupted").exists()
 
 
 @pytest.mark.company

@@ -11,8 +11,8 @@ import pytest
 from chaosops import make_scenario, play
 from chaosops.core.episode import Episode
 from chaosops.live.needs import company_cores
+from chaosops.live.platform import VoidRun
 from chaosops.packs.live import PACK
-from chaosops.packs.live.pack import VoidRun
 from chaosops.packs.live.reports import report_of
 from chaosops.packs.live.runs import Pace
 from chaosops.world import real_time

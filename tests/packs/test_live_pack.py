@@ -15,11 +15,12 @@ from chaosops.core.vocabulary import Role, Tier
 from chaosops.env import Env
 from chaosops.evaluation.cases import case_of
 from chaosops.live.plan import CompanyPlan
-from chaosops.live.platform import INFRASTRUCTURE, Platform
+from chaosops.live.platform import INFRASTRUCTURE, Observation, Platform, VoidRun
 from chaosops.packs import load_pack, loadable_packs, make_scenario, splits, training_splits
 from chaosops.packs.arena.acts import change_pct
 from chaosops.packs.live import PACK, LivePack
 from chaosops.packs.live.plans import plan_of
+from chaosops.packs.live.reports import report_of
 from chaosops.packs.rehearsal.incidents import write_incident
 from chaosops.packs.rehearsal.mechanisms import PLACED
 from chaosops.report.episode_html import episode_html
@@ -161,7 +162,7 @@ def test_a_fault_that_does_not_show_makes_the_run_void(
 def test_a_company_that_does_not_start_is_started_again(
     companies: list[FakePlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, failures = PACK.start, [BadInput("the live company did not start"), None]
+    start, failures = PACK.start, [VoidRun("the live company did not start"), None]
 
     def start_late(plan: CompanyPlan) -> Platform:
         if (failure := failures.pop(0)) is not None:
@@ -170,6 +171,62 @@ def test_a_company_that_does_not_start_is_started_again(
 
     monkeypatch.setattr(PACK, "start", start_late)
     assert Env(scenario(1)).observed[0]["starts"] == 2
+
+
+def test_what_would_fail_again_is_not_tried_again(
+    companies: list[FakePlatform], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[object] = []
+
+    def refuse(plan: CompanyPlan) -> Platform:
+        tries.append(plan)
+        raise BadInput("PostgreSQL cannot run as root")
+
+    monkeypatch.setattr(PACK, "start", refuse)
+    with pytest.raises(BadInput, match="as root") as found:
+        Env(scenario(1))
+    assert not isinstance(found.value, VoidRun)
+    assert len(tries) == 1
+
+
+def test_a_step_without_sight_is_neither_quiet_nor_troubled(
+    companies: list[FakePlatform], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = play(scenario(2, "easy"), "oracle")
+    observe = FakePlatform.observe
+
+    def blind_at_first(self: FakePlatform, minute: int) -> Observation:
+        return observe(self, minute)._replace(blind=4 <= minute < 8)
+
+    monkeypatch.setattr(FakePlatform, "observe", blind_at_first)
+    blind = play(scenario(2, "easy"), "auditor")
+    assert plain.resolved
+    assert blind.resolved
+    quiet = [not entry["seen"]["blind"] for entry in blind.observed[1:]]
+    assert sum(quiet[-11:]) >= 7
+
+
+@pytest.mark.parametrize(
+    ("sick", "void", "durable"), [(0, 0, True), (1, 0, False), (0, 40, None), (1, 40, None)]
+)
+def test_a_spoiled_watch_says_nothing_whatever_was_seen(
+    companies: list[FakePlatform], sick: int, void: float, durable: bool | None
+) -> None:
+    episode = play(scenario(2, "easy"), "oracle")
+    after = {"seconds": 42.5, "sick": sick, "blind": 0, "void_seconds": void}
+    episode.observed[-1]["after"] = after
+    assert report_of(episode).is_durable is durable
+
+
+def test_thinking_does_not_dilute_void_seconds(companies: list[FakePlatform]) -> None:
+    episode = play(scenario(2, "easy"), "oracle")
+    for entry in episode.observed[1:]:
+        entry["seconds"], entry["void_seconds"], entry["thought_s"] = 2.5, 0.6, 60.0
+    episode.observed[0]["seconds"] = 0.0
+    report = report_of(episode)
+    assert report.is_void
+    assert load_pack("live").is_void(episode)
+    assert report.thought_s == 60.0
 
 
 def test_a_recording_is_shown_without_a_company(companies: list[FakePlatform]) -> None:
@@ -202,11 +259,12 @@ def test_a_changed_decision_is_noticed(companies: list[FakePlatform]) -> None:
 def test_after_the_end_it_is_watched(
     companies: list[FakePlatform], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PACK, "pace", AT_ONCE._replace(step=0.01, after=0.05))
+    monkeypatch.setattr(PACK, "pace", AT_ONCE._replace(step=0.01, lasts=0.11))
     episode = play(scenario(2, "easy"), "oracle")
     assert episode.observed[-1]["after"] == {
         "seconds": pytest.approx(0.05),
         "sick": 0,
+        "blind": 0,
         "void_seconds": 0,
     }
     assert "The company stayed well for 0.05 seconds after that." in explanation(episode)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from chaosops.core.printable import one_line
 from chaosops.core.telemetry import Alert, LogLine, ServiceReading
 from chaosops.core.vocabulary import Health
 from chaosops.live.objectives import ERROR_BUDGET, SLOW_BUDGET
@@ -26,6 +27,7 @@ CALM_MB = 400
 this."""
 _MINUTES_OF_LOGS = 4
 _MOST_LINES = 40
+_LONGEST_LINE = 300
 _ALIKE = 2  # lines of a service in a minute that differ in numbers alone
 
 
@@ -50,6 +52,8 @@ class Collector:
         self._since: dict[str, tuple[Health, float]] = {}
         self._gauges: dict[tuple[str, int], Mapping[str, float]] = {}
         self._lines: deque[_Line] = deque(maxlen=600)
+        self._failing: dict[str, bool] = {}
+        """Whether the alert of a service is about errors, and not about latency."""
 
     def add(self, report: Mapping[str, Any], now: float) -> None:
         service, slot = report["who"]
@@ -60,7 +64,7 @@ class Collector:
         self._gauges[service, slot] = report["gauges"]
         for level, text in report["lines"]:
             if service in SPECS:
-                self._lines.append(_Line(None, service, level, text))
+                self._lines.append(_Line(None, service, level, one_line(text)[:_LONGEST_LINE]))
         if service == USERS:
             for count, errors, *_ in report["calls"].values():
                 self.served += count
@@ -70,11 +74,15 @@ class Collector:
         self.window.forget(service, slot)
         self._gauges.pop((service, slot), None)
 
+    def is_blind(self, now: float) -> bool:
+        """Nothing can be said of the last seconds."""
+        return self.window.covered_s(now) < _FEWEST_SECONDS
+
     def tick(self, now: float) -> None:
         """Judge all services. A verdict has to hold for some time before it counts."""
         self.begin = now if self.begin is None else self.begin
-        if self.window.covered_s(now) < _FEWEST_SECONDS:
-            return  # nothing can be said
+        if self.is_blind(now):
+            return
         self._seen = self.window.seen(now, self.objectives)
         short = self.window.seen(now, self.objectives, SHORT_S)
         for name, seen in self._seen.items():
@@ -91,13 +99,18 @@ class Collector:
                 self._health[name] = verdict
 
     def _verdict(self, name: str, seen: Seen) -> Health:
+        """The worse of errors and latency. Which of them it is stays the reason of the alert, also
+        while it ends."""
+        errors = latency = Health.HEALTHY
         if seen.errors >= _FEWEST_ERRORS and _fails(seen):
             bad = seen.error_share > _PAGE_BURN * ERROR_BUDGET
-            return Health.CRITICAL if bad else Health.DEGRADED
+            errors = Health.CRITICAL if bad else Health.DEGRADED
         if seen.calls + seen.slow >= _FEWEST_REQUESTS and _drags(seen):
             bad = seen.p90_ms > _CRITICAL_LATENCY * self.objectives[name]
-            return Health.CRITICAL if bad else Health.DEGRADED
-        return Health.HEALTHY
+            latency = Health.CRITICAL if bad else Health.DEGRADED
+        if errors or latency:
+            self._failing[name] = bool(errors)
+        return max(errors, latency)
 
     @property
     def health(self) -> Mapping[str, Health]:
@@ -141,7 +154,7 @@ class Collector:
     def _alert(self, name: str, now: float) -> Alert:
         """In the words of the arena."""
         seen = self._seen[name]
-        if _fails(seen):
+        if self._failing.get(name):
             text, by = f"errors {round(100 * seen.error_share)}%", seen.errors_by
         else:
             objective = self.objectives[name]
@@ -178,10 +191,10 @@ class Collector:
                 break
         return tuple(reversed(kept))
 
-    def seconds(self, now: float) -> tuple[int, int]:
+    def seconds(self, now: float) -> tuple[float, float]:
         """How long it has watched, and how much of that is void."""
         watched = 0.0 if self.begin is None else now - self.begin
-        return round(watched), round(self.window.void_s)
+        return round(watched, 1), round(self.window.void_s, 1)
 
 
 def _fails(seen: Seen) -> bool:

@@ -16,8 +16,9 @@ from typing import Any
 from chaosops.core.errors import BadInput
 from chaosops.live.faults import ADDED_FROM
 from chaosops.live.folder import is_held, new_folder, read_facts, remove
-from chaosops.live.needs import company_cores, machine_cores, require_live, run_on
+from chaosops.live.needs import company_cores, require_live, run_on
 from chaosops.live.plan import CompanyPlan
+from chaosops.live.platform import VoidRun
 
 _START_S = 30.0
 _END_S = 5.0
@@ -33,8 +34,9 @@ class Company:
         self.folder = folder
         self._process = process
         self._ended = ""
-        self._keeps_off = other_cores is not None
+        self._cores_before: set[int] = set()
         if other_cores is not None:
+            self._cores_before = os.sched_getaffinity(0)
             run_on(other_cores)
 
     @property
@@ -51,9 +53,9 @@ class Company:
             self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
-        if self._keeps_off:
-            self._keeps_off = False
-            run_on(set(machine_cores()))
+        if self._cores_before:
+            run_on(self._cores_before)
+            self._cores_before = set()
 
     def __enter__(self) -> Company:
         return self
@@ -69,7 +71,7 @@ class Company:
             lines = self._process.stdout.read().decode().splitlines()
             told = [json.loads(line) for line in lines if line.startswith("{")]
             self._ended = next((str(one["ended"]) for one in told if "ended" in one), self._ended)
-        raise BadInput(f"the live company has ended: {self._ended or 'it was killed'}")
+        raise VoidRun(f"the live company has ended: {self._ended or 'it was killed'}")
 
 
 def start_company(
@@ -85,13 +87,29 @@ def start_company(
     require_live()
     cores, others = company_cores(core)
     folder = new_folder(name)
-    given = {"plan": plan.to_wire(), "cores": sorted(cores), "operator": operator}
-    (folder / "plan.json").write_text(json.dumps(given), encoding="utf-8")
-    (folder / "plan.json").chmod(0o600)
+    try:
+        given = {"plan": plan.to_wire(), "cores": sorted(cores), "operator": operator}
+        (folder / "plan.json").write_text(json.dumps(given), encoding="utf-8")
+        (folder / "plan.json").chmod(0o600)
+        process = _launch(folder, detached=detached)
+    except BaseException:
+        remove(folder)
+        raise
+    try:
+        _wait_until_ready(process)
+    except BaseException:
+        process.kill()
+        process.communicate()  # waits, and closes its pipes
+        if not is_held(folder):  # its janitor has not removed it
+            remove(folder)
+        raise
+    return Company(folder, process, None if detached else others)
+
+
+def _launch(folder: Path, *, detached: bool) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "chaosops.live.parent", str(folder), *ADDED_FROM]
-    log = (folder / "parent.log").open("wb")
-    with log:
-        process = subprocess.Popen(
+    with (folder / "parent.log").open("wb") as log:
+        return subprocess.Popen(
             [*command, *(["--stay"] if detached else [])],
             stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -99,13 +117,6 @@ def start_company(
             start_new_session=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
-    try:
-        _wait_until_ready(process)
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    return Company(folder, process, None if detached else others)
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes]) -> None:
@@ -120,9 +131,10 @@ def _wait_until_ready(process: subprocess.Popen[bytes]) -> None:
             return
         if "error" in told:
             raise BadInput(str(told["error"]))
-        reason = told["ended"] or "it was killed"
-        raise BadInput(f"the live company did not start: {reason} ({told.get('log', '')})")
-    raise BadInput(f"the live company did not start within {_START_S:.0f} seconds")
+        reason, words = told["ended"] or "it was killed", told.get("log", "")
+        because = f"{reason} ({words})" if words else reason
+        raise VoidRun(f"the live company did not start: {because}")
+    raise VoidRun(f"the live company did not start within {_START_S:.0f} seconds")
 
 
 def stop_company(folder: Path) -> None:

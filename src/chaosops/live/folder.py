@@ -13,13 +13,16 @@ import secrets
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
 
 _LOCK = "lock"
-_MODE = 0o711  # where root starts it, PostgreSQL runs as another user and must reach its part
+# Where root starts it, PostgreSQL runs as another user and must reach its part.
+_MODE = 0o711 if os.getuid() == 0 else 0o700
+_UNLOCKED_S = 60.0  # a folder is made a moment before its company locks it
 
 
 def base_folder() -> Path:
@@ -90,11 +93,18 @@ def sweep() -> list[str]:
     """Remove folders whose company is gone, and say which."""
     removed = []
     for path in list(base_folder().iterdir()):
-        # A folder is made a moment before its company locks it.
-        if (path / _LOCK).exists() and not is_held(path):
+        if _is_left(path):
             remove(path)
             removed.append(path.name)
     return removed
+
+
+def _is_left(path: Path) -> bool:
+    try:
+        age_s = time.time() - path.stat().st_mtime
+    except OSError:  # somebody else has removed it
+        return False
+    return not is_held(path) and ((path / _LOCK).exists() or age_s > _UNLOCKED_S)
 
 
 def remove(folder: Path) -> None:

@@ -67,6 +67,7 @@ class Lifecycle(NamedTuple):
     harmless: bool
     """Nothing was sick while the setting was within its threshold."""
     broken_s: float | None
+    shows_at: str
     roots: tuple[str, ...]
     """The sick services that call no sick one, some seconds after it broke."""
     alert: str
@@ -80,11 +81,11 @@ class Lifecycle(NamedTuple):
 
     @property
     def worked(self) -> bool:
-        """Exactly the struck service, or the one where the fault shows, is the root."""
+        """Nothing but the service where the fault shows is the root."""
         return (
             self.harmless
             and self.broken_s is not None
-            and len(self.roots) == 1
+            and self.roots == (self.shows_at,)
             and self.well_s is not None
             and not self.relapse
         )
@@ -170,6 +171,7 @@ def run_lifecycle(
         values,
         harmless,
         broken_s,
+        fault.shows_at(service),
         tuple(seen["roots"]),
         _alerts(seen),
         lines[:3],

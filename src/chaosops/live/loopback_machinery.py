@@ -16,7 +16,7 @@ from chaosops.live.objectives import objectives
 from chaosops.live.plan import CompanyPlan
 from chaosops.live.platform import Observation
 from chaosops.live.replica import Surroundings
-from chaosops.live.reports import INTERVAL_S, seal
+from chaosops.live.reports import INTERVAL_S, seal, unseal
 from chaosops.live.topology import MOST_REPLICAS, SPECS
 
 _RESTARTING = ("restart", "rollback")
@@ -56,6 +56,8 @@ class LoopbackMachinery(asyncio.DatagramProtocol):
         self.collector = Collector(objectives(sizes))
         self.processes: dict[Place, Process] = {}
         self.counts = {name: spec.replicas for name, spec in SPECS.items()}
+        self._replacing = {name: asyncio.Lock() for name in SPECS}
+        """Processes of a service are started or ended by one at a time."""
         self._version = 1
         self._names = 1
         self._mends: list[tuple[int, str, str]] = []
@@ -103,7 +105,9 @@ class LoopbackMachinery(asyncio.DatagramProtocol):
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
-        report = json.loads(data)
+        report = unseal(self.around.key, data)
+        if report is None:  # of somebody else on this machine
+            return
         place = report["who"][0], report["who"][1]
         process = self.processes.get(place)
         if process is None or process.pid != report["pid"]:
@@ -202,31 +206,35 @@ class LoopbackMachinery(asyncio.DatagramProtocol):
 
     async def restart(self, service: str) -> None:
         """Replace all replicas, one half after the other."""
-        slots = range(self.counts[service])
-        for half in (slots[::2], slots[1::2]):
-            places = [(service, slot) for slot in half]
-            if places:
-                await self._stop(places)
-                await self.start(places)
+        async with self._replacing[service]:
+            slots = range(self.counts[service])
+            for half in (slots[::2], slots[1::2]):
+                places = [(service, slot) for slot in half]
+                if places:
+                    await self._stop(places)
+                    await self.start(places)
 
     async def scale(self, service: str, replicas: int) -> None:
         wanted = max(1, min(MOST_REPLICAS, replicas))
-        before = self.counts[service]
-        missing = [(service, slot) for slot in range(before, wanted)]
-        if missing:
-            await self.start(missing)
-        self.counts[service] = wanted
-        self._names += 1
-        await self.publish()
+        async with self._replacing[service]:
+            before = self.counts[service]
+            # One that is about to leave may still be there, and stays.
+            places = [(service, slot) for slot in range(before, wanted)]
+            if missing := [place for place in places if place not in self.processes]:
+                await self.start(missing)
+            self.counts[service] = wanted
+            self._names += 1
+            await self.publish()
         if wanted < before:
             self.spawn(self._drain([(service, slot) for slot in range(wanted, before)]))
 
     async def _drain(self, places: list[Place]) -> None:
         await asyncio.sleep(_DRAIN_S)
-        unneeded = [(name, slot) for name, slot in places if slot >= self.counts[name]]
-        await self._stop(unneeded)
-        for place in unneeded:
-            self.processes.pop(place, None)
+        async with self._replacing[places[0][0]]:
+            unneeded = [(name, slot) for name, slot in places if slot >= self.counts[name]]
+            await self._stop(unneeded)
+            for place in unneeded:
+                self.processes.pop(place, None)
 
     # What the control plane asks for.
 
@@ -271,6 +279,7 @@ class LoopbackMachinery(asyncio.DatagramProtocol):
             collector.served,
             collector.lost,
             *collector.seconds(now),
+            collector.is_blind(now),
         )
 
     async def close(self) -> None:

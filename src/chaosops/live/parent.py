@@ -73,6 +73,8 @@ class Parent:
             self._loop()
         except ChaosOpsError as error:
             tell({"error": str(error)})
+        except OSError as error:  # no port, no room or no process is left
+            self.reason = f"{error.strerror or error}"
         finally:
             self._end()
 

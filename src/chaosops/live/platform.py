@@ -13,7 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from chaosops.core.errors import BadInput
 from chaosops.core.telemetry import Alert, LogLine, ServiceReading, TraceEntry
+
+
+class VoidRun(BadInput):
+    """Nothing was measured, through no fault of whoever played: a company did not start in time or
+    ended by itself, its fault did not show, or its record was tampered with."""
+
 
 INFRASTRUCTURE, HUMAN = "infrastructure", "human"
 """Who else can change a setting, besides the agents of the fleet and the team."""
@@ -46,9 +53,12 @@ class Observation(NamedTuple):
     served: int
     """Requests of users so far, and those of them that failed."""
     lost: int
-    seconds: int
-    """How long the company has been watched, and for how much of it the host disturbed it."""
-    void_seconds: int
+    seconds: float
+    """How long the company has been watched, and how much of it does not count because the host
+    disturbed it."""
+    void_seconds: float
+    blind: bool = False
+    """So much of the last seconds is void that nothing can be said. Health is as it was before."""
 
 
 class ControlPlane(Protocol):

@@ -2,8 +2,8 @@
 
 Each process sends a *report* twice a second: the calls it made as their caller saw them, the lines
 it logged, its gauges. The control process answers a newcomer, and everybody after a change, with
-the *state* of the company: values, replicas, remedies. A state carries a code by the company's key,
-so that no other process of the machine can write one.
+the *state* of the company: values, replicas, remedies. Both carry a code by the company's key, so
+that no other process of the machine can write one.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Reporter(asyncio.DatagramProtocol):
             "gauges": {name: read() for name, read in self.gauges.items()},
         }
         self.lines, self._delayed = [], delayed
-        self._transport.sendto(json.dumps(report, separators=(",", ":")).encode())
+        self._transport.sendto(seal(self.key, report))
 
     async def run(self) -> None:
         while True:

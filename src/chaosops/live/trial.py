@@ -134,7 +134,7 @@ class _Runner:
         time.sleep(_SPREADS_S)
         seen = self.operator.ask("status")
         trial.roots |= set(seen["roots"])
-        if len(seen["roots"]) != 1:
+        if seen["roots"] != [trial.fault.shows_at(trial.service)]:
             trial.wrong.append(f"{share:.0%} has the roots {','.join(seen['roots']) or '-'}")
         for service in seen["roots"]:
             self._note(seen, service)

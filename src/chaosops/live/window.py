@@ -67,7 +67,8 @@ class Window:
         self._void: deque[tuple[float, float]] = deque()
         self._delays: dict[int, float] = {}
         self.void_s = 0.0
-        self._last_void = -1
+        """Of the seconds so far, those that do not count."""
+        self._void_until = 0.0
 
     def add(self, report: Mapping[str, Any], now: float) -> None:
         service, slot = report["who"]
@@ -100,10 +101,8 @@ class Window:
 
     def _spoil(self, now: float) -> None:
         begin, end = now - INTERVAL_S - 0.1, now + _AFTERMATH_S
-        interval = int(now / INTERVAL_S)
-        if interval != self._last_void:  # lag and delay often come together
-            self._last_void = interval
-            self.void_s += INTERVAL_S
+        self.void_s += end - max(begin, self._void_until)  # lag and delay often come together
+        self._void_until = end
         self._void.append((begin, end))
         while self._void and self._void[0][1] < now - _KEPT_S:
             self._void.popleft()

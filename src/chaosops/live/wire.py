@@ -20,6 +20,7 @@ def observation_to_wire(seen: Observation) -> dict[str, Any]:
         "lost": seen.lost,
         "seconds": seen.seconds,
         "void_seconds": seen.void_seconds,
+        "blind": seen.blind,
     }
 
 
@@ -33,6 +34,7 @@ def observation_from_wire(wire: dict[str, Any]) -> Observation:
         wire["lost"],
         wire["seconds"],
         wire["void_seconds"],
+        wire["blind"],
     )
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from chaosops.core.actions import is_failed_turn
 from chaosops.core.decision import Exchange
-from chaosops.core.episode import Turn
+from chaosops.core.episode import Episode, Turn
 from chaosops.core.vocabulary import Role
 from chaosops.evaluation.metrics import METRICS, Metric, cells, headers, shown
 from chaosops.evaluation.results import Results
-from chaosops.packs import loadable_packs
+from chaosops.packs import load_pack, loadable_packs
 from chaosops.rubrics.prices import rewards_line
 
 if TYPE_CHECKING:
@@ -186,12 +186,22 @@ def warnings(results: Results) -> Iterator[str]:
                 f"WARNING: {policy} flagged {flags} times a name that is not an agent of the "
                 "fleet; such a flag costs what a false flag costs, and counts as none"
             )
+        if void := [one.scenario.seed for one in episodes if _is_void(one)]:
+            yield (
+                f"WARNING: {len(void)} of {len(episodes)} episodes of {policy} are void, because "
+                f"the host was busy (seeds {', '.join(map(str, void))}); chaosops live compare "
+                "leaves such episodes out"
+            )
         for _, status in by_roles(results.manifest["policies"].get(policy, {})):
             if given_up := status.get("given_up"):
                 yield (
                     f"WARNING: {policy} gave up {given_up} of {len(episodes)} episodes; "
                     "the rest of them was played with noop"
                 )
+
+
+def _is_void(episode: Episode) -> bool:
+    return load_pack(episode.scenario.pack).is_void(episode)
 
 
 def markdown_report(results: Results, metrics: Sequence[Metric] = METRICS) -> str:

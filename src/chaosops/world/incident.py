@@ -206,6 +206,10 @@ class Pack(ABC):
         """What was measured in an episode that has no exact counterfactual, in sentences."""
         return []
 
+    def is_void(self, episode: Episode) -> bool:
+        """Was something else measured than the episode? Only real time has such episodes."""
+        return False
+
     def explain(self, scenario: Scenario) -> list[str]:
         """The truth in sentences, for people who look at an episode afterwards."""
         return []

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json as json_module
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from cyclopts import Parameter
 
@@ -16,9 +18,10 @@ from chaosops.cli.progress import Progress
 from chaosops.cli.real_time import permit_company
 from chaosops.core.errors import BadInput
 from chaosops.core.files import open_folder, write_text
+from chaosops.core.scenario import Scenario
 from chaosops.core.source import source_commit
 from chaosops.core.vocabulary import HEALTH_WORDS, Tier
-from chaosops.evaluation.live_comparison import SIMULATED, Player, summary, table_rows
+from chaosops.evaluation.live_comparison import SIMULATED, Pair, Player, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
 from chaosops.live.plan import CompanyPlan
 from chaosops.packs import read_tiers
@@ -56,11 +59,14 @@ def _seen(folder: Path) -> dict[str, Any]:
 
     if not (folder / FILE).exists():
         return {}
-    operator = Operator(folder)
     try:
-        told: dict[str, Any] = operator.ask("status")
-    finally:
-        operator.close()
+        operator = Operator(folder)
+        try:
+            told: dict[str, Any] = operator.ask("status")
+        finally:
+            operator.close()
+    except (OSError, ValueError):  # it ends at this moment
+        return {}
     return told
 
 
@@ -68,7 +74,7 @@ def _lines(company: dict[str, Any]) -> list[str]:
     age = time.time() - float(company.get("begin", time.time()))
     head = f"{company['name']}: process {company.get('pid')}, up for {age:.0f} s"
     if "readings" not in company:
-        return [f"{head}, plays an incident"]
+        return [f"{head}, {'plays an incident' if 'begin' in company else 'starts or ends'}"]
     lost, served = company["lost"], company["served"]
     columns = ["service", "health", "replicas", "busy", "memory", "disk", "p90", "errors"]
     rows = [_row(*reading) for reading in company["readings"]]
@@ -103,7 +109,7 @@ def compare(
     tiers: Names = (Tier.HARD.value,),
     seeds: Count = 10,
     seed_start: Seed = 0,
-    watch: Seconds = 42.5,
+    watch: Seconds = 60.0,
     core: Annotated[int | None, whole(0), Parameter(metavar="N")] = None,
     out: Folder = Path("results/live"),
     json: Json = False,
@@ -114,8 +120,7 @@ def compare(
         tiers: tiers to play
         seeds: seeds for each policy and tier; an episode takes about a minute
         seed_start: the first seed
-        watch: seconds for which a company is watched after its incident was resolved; it was well
-            for 17.5 s before
+        watch: seconds for which a company has to stay well; the quiet steps at the end count
         core: the core of the company; the policy keeps off it. The first core if left out
         out: folder of the recordings; those that are there are not played again
     """
@@ -125,35 +130,35 @@ def compare(
     permit_company(core)
     if core is not None:
         PACK.start = partial(start_loopback, core=core)
-    PACK.pace = PACK.pace._replace(after=watch)
-    manifest = {
-        "command": command_line,
-        "version": VERSION,
-        "commit": source_commit(),
-        "pack": PACK.name,
-        "pack_hash": PACK.content_hash(),
-    }
+    PACK.pace = PACK.pace._replace(lasts=watch)
+    manifest = {"command": command_line, "version": VERSION, "commit": source_commit()}
     found: dict[str, dict[str, Any]] = {}
     rows: list[list[str]] = []
     with Progress() as progress:
         for policy in policies:
-            place = open_folder(folder / policy.replace("/", "-"))
+            place = open_folder(folder / quote(policy, safe=":,=+"))
             player = Player(policy, place, manifest, note)
             for tier in read_tiers(tiers, "--tiers"):
                 matrix = scenarios(pack=PACK.name, tiers=[tier], seeds=seeds, seed_start=seed_start)
-                pairs = []
-                progress.update(f"{policy} {tier}", 0, len(matrix))
-                for scenario in matrix:
-                    pairs.append(player.pair(scenario))
-                    progress.update(f"{policy} {tier}", len(pairs), len(matrix))
-                found.setdefault(policy, {})[tier.value] = told = summary(pairs)
+                told = _compared(player, matrix, f"{policy} {tier}", progress)
+                found.setdefault(policy, {})[tier.value] = told
                 rows += table_rows(policy, tier.value, told)
-                note(
-                    f"{policy} {tier}: {told['void']} of {len(pairs)} runs are void, "
-                    f"{told['with_rogue']} of the others have a rogue"
-                )
     record = {"manifest": manifest, "policies": found}
     write_text(folder / "compare.json", json_module.dumps(record, indent=1) + "\n")
-    columns = ["policy", "tier", "figure", "live", SIMULATED]
+    columns = ["policy", "tier", "figure", "live", SIMULATED, "difference"]
     lines = [aligned(columns, rows, words=3), f"\nwritten: {folder / 'compare.json'}"]
     print_result(found, lines, as_json=json)
+
+
+def _compared(
+    player: Player, matrix: Sequence[Scenario], what: str, progress: Progress
+) -> dict[str, Any]:
+    pairs: list[Pair] = []
+    progress.update(what, 0, len(matrix))
+    for scenario in matrix:
+        pairs.append(player.pair(scenario))
+        progress.update(what, len(pairs), len(matrix))
+    told = summary(pairs)
+    void, rogues = told["void"], told["with_rogue"]
+    note(f"{what}: {void} of {len(pairs)} runs are void, {rogues} of the others have a rogue")
+    return {**told, "commits": sorted(map(str, player.commits))}

@@ -15,7 +15,7 @@ from chaosops.live.control.log import CHANGE, Entry, Head, verify
 from chaosops.live.control.plane import ACTS_FOR, OPERATOR, Refused
 from chaosops.live.control.serving import SOCKET_FILE
 from chaosops.live.plan import CompanyPlan
-from chaosops.live.platform import LoggedChange, Observation
+from chaosops.live.platform import LoggedChange, Observation, VoidRun
 from chaosops.live.wire import observation_from_wire
 
 _LAST_WORDS_S = 1.0
@@ -96,7 +96,10 @@ class LoopbackPlatform:
         """Read anew and verified whole, every time."""
         nonce = secrets.token_hex(16)
         answer = self._get(f"/log?nonce={nonce}")
-        return verify(answer["lines"], Head(*answer["head"]), self.public_key, nonce)
+        try:
+            return verify(answer["lines"], Head(*answer["head"]), self.public_key, nonce)
+        except BadInput as error:
+            raise VoidRun(str(error)) from None
 
     def _ask(self, path: str, content: dict[str, Any]) -> Any:
         return self._answered(lambda: self._caller.signed(path, content))
@@ -109,10 +112,10 @@ class LoopbackPlatform:
             return call()
         except Refused as refused:
             raise BadInput(str(refused)) from None
-        except BadInput:
+        except BadInput as error:
             # A company that is about to end says why.
             until = time.monotonic() + _LAST_WORDS_S
             while time.monotonic() < until:
                 self._require_running()
                 time.sleep(0.05)
-            raise
+            raise VoidRun(str(error)) from None

@@ -56,6 +56,7 @@ class Server:
         await self._runner.setup()
         try:
             await web.UnixSite(self._runner, address).start()
+            address.chmod(0o600)
         except OSError as error:  # the path of a socket has at most 107 characters
             raise unwritable(address, error, "the socket") from None
 

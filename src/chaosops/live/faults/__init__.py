@@ -86,6 +86,10 @@ class Fault:
         """
         return size.usual * (1 + self.harmful * KNEE * size.threshold_pct / 100)
 
+    def shows_at(self, service: str) -> str:
+        """The service that fails first when it strikes one."""
+        return service
+
     def base_ms(self, size: SettingPlan) -> float:
         """How much longer nine of ten requests take because the service has this part."""
         return 0.0

@@ -37,6 +37,9 @@ class CacheStampede(Fault):
         "hot key asked for again",
     )
 
+    def shows_at(self, service: str) -> str:
+        return _STORE
+
     def working_set(self, size: SettingPlan) -> int:
         """How many products are read in turn. They just fit, if the cache is as small as the knee.
         The number is odd: each of two, four or eight replicas is asked for all of them in turn.

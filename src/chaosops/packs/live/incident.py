@@ -125,14 +125,16 @@ class LiveIncident(NamedTuple):
         sick = any(reading.health for reading in seen.readings)
         if sick:
             judged = _still_taking_effect(judged, before, step)
-        if sick or any(fault.active for fault in judged.faults):
+        if seen.blind:  # neither quiet nor not
+            judged = judged._replace(steady=before.steady, troubled=before.troubled)
+        elif sick or any(fault.active for fault in judged.faults):
             judged = judged._replace(steady=0, troubled=before.troubled + 1)
         else:
             judged = judged._replace(steady=before.steady + 1, troubled=0)
         closed = isinstance(action, Resolve) and self.plotted.is_over(judged)
         resolved = closed or judged.steady >= _STEADY
         if resolved or step >= self.limit:
-            self.run.end(step, resolved=resolved)
+            self.run.end(step, well_steps=judged.steady if resolved else None)
         return LiveState(judged, seen), resolved
 
     def _change(self, fault: Fault, step: int) -> LoggedChange:

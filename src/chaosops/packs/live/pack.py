@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any, ClassVar
 
 from chaosops.core.episode import Episode
 from chaosops.core.errors import BadInput
 from chaosops.core.rules import Rulebook
 from chaosops.core.scenario import Scenario
+from chaosops.live.collector import Collector
 from chaosops.live.plan import CompanyPlan
-from chaosops.live.platform import Platform
+from chaosops.live.platform import Platform, VoidRun
 from chaosops.packs.arena.incident import ArenaIncident
 from chaosops.packs.arena.pack import rulebook
 from chaosops.packs.live.incident import LiveIncident
@@ -20,12 +22,10 @@ from chaosops.packs.live.runs import LiveRun, Pace, RecordedRun
 from chaosops.packs.rehearsal.incidents import SPLIT
 from chaosops.packs.rehearsal.pack import RehearsalPack
 from chaosops.world.incident import Incident, State, Twin
+from chaosops.world.source_hash import source_hash
 
+FAULTS = "chaosops.live.faults"
 _STARTS = 3  # a company whose fault does not show is started again
-
-
-class VoidRun(BadInput):
-    """Nothing was measured. It says nothing about the policy that played."""
 
 
 def start_loopback(plan: CompanyPlan, core: int | None = None) -> Platform:
@@ -53,7 +53,7 @@ class LivePack(RehearsalPack):
             try:
                 # Kept from now on: whoever leaves while the fault is awaited can end the company.
                 run = self._run = self._started(plotted, scenario)
-            except BadInput as error:  # a busy machine: processes did not answer in time
+            except VoidRun as error:  # a busy machine: processes did not answer in time
                 why = str(error)
                 continue
             try:
@@ -70,14 +70,14 @@ class LivePack(RehearsalPack):
 
     def _started(self, plotted: ArenaIncident, scenario: Scenario) -> LiveRun:
         pace = self.pace
-        steps = scenario.limit + 1 + int(pace.after / max(pace.step, 0.1))
+        steps = scenario.limit + 1 + int(pace.lasts / max(pace.step, 0.1))
         return LiveRun(plotted, self.start(plan_of(plotted, scenario.seed, steps)), pace)
 
     def close(self) -> None:
         """End the company of the latest episode, if it still runs."""
-        if self._run is not None:
-            self._run.close()
-            self._run = None
+        run, self._run = self._run, None  # another thread may start the next one meanwhile
+        if run is not None:
+            run.close()
 
     def observed(self, incident: Incident) -> list[Any]:
         assert isinstance(incident, LiveIncident)
@@ -89,6 +89,14 @@ class LivePack(RehearsalPack):
     def twin_of(self, episode: Episode) -> Twin | None:
         """A minute of a real company cannot be had again without the cause."""
         return None
+
+    def content_hash(self) -> str:
+        """What is measured depends on the company and its instruments too."""
+        parts = super().content_hash(), source_hash(Collector.__module__), source_hash(FAULTS)
+        return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+
+    def is_void(self, episode: Episode) -> bool:
+        return report_of(episode).is_void
 
     def measured(self, episode: Episode) -> list[str]:
         return report_of(episode).sentences()

@@ -11,15 +11,18 @@ from chaosops.live.window import VOID_SHARE
 class LiveReport(NamedTuple):
     served: int
     lost: int
-    seconds: int
-    void_seconds: int
+    seconds: float
+    """In which minutes passed. While somebody thinks, none does."""
+    void_seconds: float
+    thought_s: float
+    """How long a turn was thought about, on average."""
     starts: int
     watched: float
     """Seconds after the incident was resolved, 0 if nobody looked."""
     sick: int
     """Looks in these seconds at which a service was not well."""
-    watched_void: int
-    """How many of these seconds the host disturbed."""
+    watched_void: float
+    """How many of these seconds do not count."""
 
     @property
     def is_void(self) -> bool:
@@ -27,15 +30,15 @@ class LiveReport(NamedTuple):
 
     @property
     def is_durable(self) -> bool | None:
-        """None if nobody looked, or if the host may have been the reason."""
-        if not self.watched or (self.sick and self.watched_void > VOID_SHARE * self.watched):
+        """None if nobody looked, or if the host disturbed too much of it."""
+        if not self.watched or self.watched_void > VOID_SHARE * self.watched:
             return None
         return self.sick == 0
 
     def sentences(self) -> list[str]:
         told = [
             f"{self.lost:,} of {self.served:,} requests of users failed during the episode.",
-            f"The host disturbed {self.void_seconds} of {self.seconds} seconds.",
+            f"{self.void_seconds:g} of {self.seconds:g} seconds do not count: the host was busy.",
         ]
         if self.is_void:
             told.append("That is too much: this run is void.")
@@ -51,11 +54,13 @@ def report_of(episode: Episode) -> LiveReport:
     first, last = episode.observed[0], episode.observed[-1]
     began, ended = first["seen"], last["seen"]
     after = last.get("after", {})
+    thought = [entry["thought_s"] for entry in episode.observed[1:]]
     return LiveReport(
         ended["served"] - began["served"],
         ended["lost"] - began["lost"],
-        ended["seconds"],
-        ended["void_seconds"],
+        sum(entry["seconds"] for entry in episode.observed),
+        sum(entry["void_seconds"] for entry in episode.observed),
+        sum(thought) / len(thought) if thought else 0.0,
         first.get("starts", 1),
         after.get("seconds", 0.0),
         after.get("sick", 0),

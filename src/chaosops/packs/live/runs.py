@@ -27,7 +27,7 @@ class Pace(NamedTuple):
     step: float = 2.5
     look: float = 0.5  # between two looks, while the fault is awaited
     patience: float = 25.0  # until it must show
-    after: float = 0.0  # how long a company is watched after its incident was resolved
+    lasts: float = 0.0  # how long a company has to be well for a repair to last
 
 
 FIRST_MINUTE = -30
@@ -49,7 +49,9 @@ class Run(Protocol):
         """Let a minute pass in which some changes are made."""
         ...
 
-    def end(self, step: int, *, resolved: bool) -> None: ...
+    def end(self, step: int, *, well_steps: int | None) -> None:
+        """``well_steps``: for how many steps all was well. None if nothing was resolved."""
+        ...
 
 
 class LiveRun:
@@ -70,15 +72,18 @@ class LiveRun:
         self._fed = 0  # entries of the feed that are noted
         self._finding: dict[str, Any] = {}
         self._is_over = False
+        self._turn_began = time.monotonic()
         self.observed: list[dict[str, Any]] = []
 
     def open(self) -> Observation | None:
         """Let history pass, and wait until the fault shows. None if it does not."""
         pace = self._pace
+        begun: Observation | None = None
         for minute in range(FIRST_MINUTE, 0):
             self._platform.begin(minute)
             self._sleep(pace.long_ago if minute < SINCE else pace.before)
-            self._platform.observe(minute)  # log lines get the minute in which somebody looked
+            seen = self._platform.observe(minute)  # lines get the minute in which somebody looked
+            begun = begun or seen
         self._platform.begin(0)
         waited = 0.0
         while not self._shows(seen := self._platform.observe(0)):
@@ -86,7 +91,7 @@ class LiveRun:
                 return None
             self._sleep(pace.look)
             waited += pace.look
-        return self._note(seen)
+        return self._note(seen, begun)
 
     def _shows(self, seen: Observation) -> bool:
         company, plot = self._incident.company, self._incident.plot
@@ -94,11 +99,17 @@ class LiveRun:
         sick = {reading.service for reading in seen.readings if reading.health}
         return any(company.services[place] in sick for place in shown)
 
-    def _note(self, seen: Observation) -> Observation:
+    def _note(self, seen: Observation, before: Observation | None) -> Observation:
+        """Since ``before`` nobody thought: these seconds decide whether the run is void."""
         new = seen._replace(feed=seen.feed[self._fed :])
         self._fed = len(seen.feed)
-        self.observed.append({"seen": observation_to_wire(new), **self._finding})
+        entry: dict[str, Any] = {"seen": observation_to_wire(new), **self._finding}
+        if before is not None:
+            entry["seconds"] = round(seen.seconds - before.seconds, 1)
+            entry["void_seconds"] = round(seen.void_seconds - before.void_seconds, 1)
+        self.observed.append(entry)
         self._finding = {}
+        self._turn_began = time.monotonic()
         return seen
 
     def require_next(self, step: int) -> None:
@@ -151,28 +162,38 @@ class LiveRun:
         self._platform.quarantine(agent)
 
     def pass_minute(self, step: int, strikes: Sequence[LoggedChange]) -> Observation:
+        thought_s = time.monotonic() - self._turn_began
         self._step = step
         self._platform.begin(step)
+        before = self._platform.observe(step)
         for change in strikes:
             self._platform.change(change)
         self._sleep(self._pace.step)
-        return self._note(self._platform.observe(step))
+        seen = self._note(self._platform.observe(step), before)
+        self.observed[-1]["thought_s"] = round(thought_s, 2)
+        return seen
 
-    def end(self, step: int, *, resolved: bool) -> None:
-        """Does it last? Then take the company down."""
-        after = self._pace.after if resolved else 0.0
-        sick, watched, void = 0, 0.0, self.observed[-1]["seen"]["void_seconds"]
-        seen = None
-        while watched < after:
+    def end(self, step: int, *, well_steps: int | None) -> None:
+        """Does it last? Then look once more whether the record is whole, and take the company
+        down."""
+        pace = self._pace
+        left = 0.0 if well_steps is None else pace.lasts - well_steps * pace.step
+        seen = before = self._platform.observe(step)
+        sick = blind = 0
+        watched = 0.0
+        while watched < left:
             step += 1
-            watched += self._pace.step
+            watched += pace.step
             self._platform.begin(step)
-            self._sleep(self._pace.step)
+            self._sleep(pace.step)
             seen = self._platform.observe(step)
-            sick += any(one.health for one in seen.readings)
-        if seen is not None:
-            void = seen.void_seconds - void
-            self.observed[-1]["after"] = {"seconds": watched, "sick": sick, "void_seconds": void}
+            sick += any(one.health for one in seen.readings) and not seen.blind
+            blind += seen.blind
+        if watched:
+            void = round(seen.void_seconds - before.void_seconds, 1)
+            told = {"seconds": watched, "sick": sick, "blind": blind, "void_seconds": void}
+            self.observed[-1]["after"] = told
+        self._platform.record_of(self._incident.plot.fleet[0])
         self.close()
 
     def close(self) -> None:
@@ -229,4 +250,4 @@ class RecordedRun:
     def pass_minute(self, step: int, strikes: Sequence[LoggedChange]) -> Observation:
         return self._seen[step]
 
-    def end(self, step: int, *, resolved: bool) -> None: ...
+    def end(self, step: int, *, well_steps: int | None) -> None: ...

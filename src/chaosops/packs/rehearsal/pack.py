@@ -52,6 +52,7 @@ class RehearsalPack(Pack):
         return twin_of(self.incident(episode.scenario), episode)
 
     def content_hash(self) -> str:
-        """Its own code, that of the arena, and the services of the company."""
-        parts = (source_hash(type(self).__module__), source_hash(tell.__module__), repr(SERVICES))
+        """Its own code, that of its plots and of the arena, and the services of the company."""
+        modules = dict.fromkeys((type(self).__module__, write_incident.__module__, tell.__module__))
+        parts = (*map(source_hash, modules), repr(SERVICES))
         return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
