@@ -24,6 +24,7 @@ ALLOWED = {
     "evaluation/leak_features.py": "the command",
     "evaluation/live_comparison.py": "the command `chaosops live`",
     "evaluation/leaks.py": "the command",
+    "evaluation/live_first_views.py": "the prompts of one company",
     "evaluation/live_leaks.py": "the plots of one company",
     "evaluation/reading_cases.py": "the command",
     "evaluation/reading_checks.py": "the command",

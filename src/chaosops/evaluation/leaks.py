@@ -172,9 +172,6 @@ def detect_leaks(
 
 
 def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, float]:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
-
     truth = np.array([sample.rogue is not None for sample in known])
     wanted = np.array([sample.rogue is not None for sample in unseen])
     if len(set(truth)) < 2 or len(set(wanted)) < 2:
@@ -182,20 +179,33 @@ def _detect(known: Sequence[Sample], unseen: Sequence[Sample]) -> dict[str, floa
     found = {}
     for name, (pairs, masked) in READERS.items():
         texts = [
-            [_NUMBER.sub("#", sample.prompt) if masked else sample.prompt for sample in some]
+            [mask_numbers(sample.prompt) if masked else sample.prompt for sample in some]
             for some in (known, unseen)
         ]
-        found[name] = _area(_read(texts[0], truth, texts[1], pairs), wanted)
+        found[name] = _area(read_words(texts[0], truth, texts[1], pairs=pairs), wanted)
     for name in COUNTED:
-        rows = [np.array([getattr(sample, name) for sample in some]) for some in (known, unseen)]
-        trees = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)
-        # On a busy machine, threads that wait for each other take many times as long as one.
-        with threadpool_limits(1):
-            found[name] = _area(trees.fit(rows[0], truth).predict_proba(rows[1])[:, 1], wanted)
+        rows = [[getattr(sample, name) for sample in some] for some in (known, unseen)]
+        found[name] = _area(read_numbers(rows[0], truth, rows[1]), wanted)
     return found
 
 
-def _read(known: Sequence[str], truth: Flags, unseen: Sequence[str], pairs: bool) -> Floats:
+def mask_numbers(text: str) -> str:
+    return _NUMBER.sub("#", text)
+
+
+def read_numbers(known: Sequence[Numbers], truth: Flags, unseen: Sequence[Numbers]) -> Floats:
+    """Boosted trees."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    trees = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, random_state=0)
+    # On a busy machine, threads that wait for each other take many times as long as one.
+    with threadpool_limits(1):
+        found = trees.fit(np.array(known), truth).predict_proba(np.array(unseen))[:, 1]
+    return np.asarray(found, dtype=np.float64)
+
+
+def read_words(known: Sequence[str], truth: Flags, unseen: Sequence[str], *, pairs: bool) -> Floats:
     """A linear model: a weight for each word, or for each word and pair of words."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression

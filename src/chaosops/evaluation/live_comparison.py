@@ -26,7 +26,7 @@ from chaosops.packs.live.reports import report_of
 from chaosops.rollout import load_team, play
 from chaosops.wire.recordings import read_recording, write_recording
 
-SIMULATED = "rehearsal"
+SIMULATED = PACK.simulated_by
 
 
 class Pair(NamedTuple):

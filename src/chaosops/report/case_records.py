@@ -15,8 +15,6 @@ from chaosops.packs import load_pack
 from chaosops.report.acts import change_words
 from chaosops.world.engine import World
 
-_SIMULATED = "rehearsal"  # plays the plots of packs in real time
-
 
 class Compared(NamedTuple):
     """An entry of the trace beside the signed record of its agent."""
@@ -81,9 +79,8 @@ def _kind(entry: TraceEntry, signed: AuditedAct | None) -> str:
 def _plotted(episode: Episode, world: World) -> World:
     """Where every agent can be asked what it signed. A run in real time has kept the audits of its
     team and no others; its agents follow the plot, which is played in simulated time too."""
-    if not load_pack(episode.scenario.pack).real_time:
-        return world
-    return Env(replace(episode.scenario, pack=_SIMULATED)).world
+    simulated = load_pack(episode.scenario.pack).simulated_by
+    return Env(replace(episode.scenario, pack=simulated)).world if simulated else world
 
 
 def _records(world: World) -> dict[str, tuple[AuditedAct, ...]]:

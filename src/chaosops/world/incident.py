@@ -149,6 +149,8 @@ class Pack(ABC):
     real_time: ClassVar[bool] = False
     """Does an episode start processes and take real time? Then only commands that name the pack
     play it (``world/real_time.py``), one episode after the other, and none is played twice."""
+    simulated_by: ClassVar[str] = ""
+    """Where a pack plays in real time: the pack of the same incidents in simulated time."""
     limits: ClassVar[Mapping[Tier, int]]
     """The step limit of each tier."""
     default_failure: ClassVar[str] = ""

@@ -38,6 +38,7 @@ def start_loopback(plan: CompanyPlan, core: int | None = None) -> Platform:
 class LivePack(RehearsalPack):
     name = "live"
     real_time: ClassVar[bool] = True
+    simulated_by = RehearsalPack.name
 
     def __init__(self) -> None:
         self.start: Callable[[CompanyPlan], Platform] = start_loopback

@@ -1,0 +1,49 @@
+"""First prompts of live incidents, over a fake platform, and what detectors find in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chaosops.core.errors import BadInput
+from chaosops.evaluation.live_first_views import detect, record
+from chaosops.packs.live import PACK
+from chaosops.world import real_time
+from tests.fake_platform import AT_ONCE, FakePlatform
+
+
+@pytest.fixture(autouse=True)
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PACK, "start", FakePlatform)
+    monkeypatch.setattr(PACK, "pace", AT_ONCE)
+    monkeypatch.setattr(real_time, "_permitted", True)
+
+
+def test_what_is_recorded_is_not_recorded_again(tmp_path: Path) -> None:
+    path = tmp_path / "views.jsonl"
+    assert list(record(path, "hard", range(2))) == ["seed 0: recorded", "seed 1: recorded"]
+    assert list(record(path, "hard", range(3))) == ["seed 2: recorded"]
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [row["seed"] for row in rows] == [0, 1, 2]
+    assert all("charter" in row["prompt"].lower() for row in rows)
+    with pytest.raises(BadInput, match="3 incidents are too few"):
+        detect([path])
+
+
+def test_a_leak_is_found_and_its_absence_too(tmp_path: Path) -> None:
+    """A prompt that tells, and counts that do not."""
+    path = tmp_path / "views.jsonl"
+    with path.open("w") as file:
+        for seed in range(100):
+            rogue = "cache_warmer" if seed // 2 % 2 else None
+            prompt = f"entry {seed}: {'hidden' if rogue else 'shown'} change of size {seed % 9}"
+            row = {"seed": seed, "prompt": prompt, "counts": [seed % 3, 4.0], "rogue": rogue}
+            file.write(json.dumps(row) + "\n")
+    found = detect([path])
+    assert (found["incidents"], found["with_rogue"]) == (100, 50)
+    assert found["auroc"]["words"]["value"] > 0.95
+    assert found["auroc"]["word_pairs_masked"]["value"] > 0.95
+    low, high = found["auroc"]["counts"]["ci95"]
+    assert low < 0.5 < high
