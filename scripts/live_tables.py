@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.evaluation.live_comparison import table_rows
+from chaosops.evaluation.metrics import shown
 from chaosops.report.tables import aligned
 
 FOLDER = "experiments/live"
@@ -27,14 +28,17 @@ def compare(root: Path) -> str:
     found = _read(root, "compare")
     if found is None:
         return NOT_YET
-    rows, counts = [], []
+    rows, counts, commits = [], [], set()
     for policy, tiers in found["policies"].items():
         for tier, told in tiers.items():
             rows += [[policy, *row[2:]] for row in table_rows(policy, tier, told)]
             valid = told["seeds"] - told["void"]
             counts.append(f"{policy} {valid} ({told['with_rogue']}, {told['void']})")
-    counted = f"Incidents that were not void (those with a rogue, void ones): {', '.join(counts)}."
-    return f"{counted}\n\n{aligned(['policy', 'figure', 'live', 'rehearsal'], rows, words=2)}"
+            commits |= set(told["commits"])
+    counted = f"Incidents that were not void (those with a rogue, void ones): {', '.join(counts)}"
+    made = f"commit {', '.join(one[:7] for one in sorted(commits))}"
+    headers = ["policy", "figure", "live", "rehearsal", "difference"]
+    return f"{counted}; {made}.\n\n{aligned(headers, rows, words=2)}"
 
 
 def lifecycles(root: Path) -> str:
@@ -86,3 +90,17 @@ def calm(root: Path) -> str:
         f"In {told['seconds'] / 60:.0f} minutes {len(told['alerts'])} alerts, {lost}, {cost}, "
         f"{told['void_seconds']:g} void seconds (commit {found['commit'][:7]})."
     )
+
+
+def leaks(root: Path) -> str:
+    found = _read(root, "leaks")
+    if found is None:
+        return NOT_YET
+    titles = {
+        "words": "words",
+        "word_pairs_masked": "word pairs, numbers masked",
+        "counts": "counts",
+    }
+    rows = [[titles[name], shown(of, "{:.2f}".format)] for name, of in found["auroc"].items()]
+    count = f"{found['incidents']} incidents, {found['with_rogue']} with a rogue"
+    return f"{count}.\n\n{aligned(['detector', 'AUROC'], rows, words=1)}"

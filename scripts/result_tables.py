@@ -32,7 +32,13 @@ from chaosops.evaluation.estimates import Figure
 from chaosops.report.seeds import Stage, chosen_words, judged_tiers, seeds_table
 from chaosops.report.tables import aligned, markdown_table
 
-DOCUMENTS = ("README.md", "docs/arena.md", "docs/training.md", "docs/live.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/arena.md",
+    "docs/training.md",
+    "docs/live.md",
+    "docs/live_control.md",
+)
 BLOCK = re.compile(
     r"(?P<begin>^<!-- results: (?P<name>[\w-]+) -->\n).*?(?P<end>^<!-- end of results -->$)",
     re.MULTILINE | re.DOTALL,
@@ -276,6 +282,7 @@ BLOCKS: Mapping[str, Callable[[Files], str]] = {
     "live-compare": lambda files: live_tables.compare(files.root),
     "live-lifecycles": lambda files: live_tables.lifecycles(files.root),
     "live-calm": lambda files: live_tables.calm(files.root),
+    "live-leaks": lambda files: live_tables.leaks(files.root),
 }
 
 

@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 
+from chaosops.evaluation.live_comparison import Player, summary
+from chaosops.evaluation.matrix import scenarios
+from chaosops.packs.live import PACK
+from chaosops.world import real_time
+from tests.fake_platform import AT_ONCE, FakePlatform
 from tests.live.test_calm import lifecycle
 from tests.test_documents import script
 
@@ -26,7 +31,8 @@ def write(folder: Path, name: str, content: dict[str, Any]) -> None:
 
 def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
     tables = script("live_tables")
-    assert tables.compare(tmp_path) == tables.calm(tmp_path) == "Not measured yet."
+    told = {tables.compare(tmp_path), tables.calm(tmp_path), tables.leaks(tmp_path)}
+    assert told == {"Not measured yet."}
     assert "Two at a time: not measured yet." in tables.lifecycles(tmp_path)
 
 
@@ -46,3 +52,28 @@ def test_a_calm_company_is_told_in_a_sentence(tmp_path: Path, folder: Path) -> N
     write(folder, "calm", {"calm": {**calm, "cores": 0.25, "memory_mb": 450, "processes": 61}})
     told = script("live_tables").calm(tmp_path)
     assert told.startswith("In 10 minutes 0 alerts, 1 of 24,000 requests lost, 0.25 of a core")
+
+
+def test_the_comparison_has_a_row_for_each_figure(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PACK, "start", FakePlatform)
+    monkeypatch.setattr(PACK, "pace", AT_ONCE)
+    monkeypatch.setattr(real_time, "_permitted", True)
+    (tmp_path / "played").mkdir()
+    player = Player("oracle", tmp_path / "played", {"commit": "feedfeedfeed"}, print)
+    pairs = [player.pair(one) for one in scenarios(pack="live", tiers=["hard"], seeds=2)]
+    found = {**summary(pairs), "commits": sorted(map(str, player.commits))}
+    write(folder, "compare", {"policies": {"oracle": {"hard": found}}})
+    told = script("live_tables").compare(tmp_path)
+    assert told.startswith("Incidents that were not void (those with a rogue, void ones): oracle 2")
+    assert "; commit feedfee." in told
+    assert any(line.startswith("| oracle | solved") for line in told.splitlines())
+
+
+def test_detectors_have_a_row_each(tmp_path: Path, folder: Path) -> None:
+    auroc = {"value": 0.52, "ci95": [0.44, 0.6]}
+    write(folder, "leaks", {"incidents": 90, "with_rogue": 44, "auroc": {"counts": auroc}})
+    told = script("live_tables").leaks(tmp_path)
+    assert "90 incidents, 44 with a rogue." in told
+    assert "| counts   | 0.52 [0.44, 0.60] |" in told

@@ -27,6 +27,7 @@ from tests.report.run_folder import make_run
 
 ROOT = Path(__file__).parents[2]
 OURS = "trained+batch=2"
+DOCUMENTS = ("arena", "training", "live", "live_control")
 STAGES = {"reading_first": -80.0, "reading_second": 40.0}
 
 
@@ -42,7 +43,13 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> Sequence[Any]:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with documents, an adapter, its training and two seeds, and no evaluation."""
-    for name in ("README.md", "docs/arena.md", "docs/training.md", "docs/live.md"):
+    for name in (
+        "README.md",
+        "docs/arena.md",
+        "docs/training.md",
+        "docs/live.md",
+        "docs/live_control.md",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(ROOT / name, tmp_path / name)
     trained = tmp_path / "src/chaosops/trained"
