@@ -15,7 +15,7 @@ from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.live.company import Company, start_company, stop_company
 from chaosops.live.faults import load_faults
-from chaosops.live.folder import base_folder, find_running, new_folder, running, sweep
+from chaosops.live.folder import base_folder, find_running, new_folder, read_facts, running, sweep
 from chaosops.live.lifecycle import plan_with, run_lifecycle
 from chaosops.live.operator_socket import Operator
 from chaosops.live.topology import SERVICES
@@ -147,6 +147,8 @@ def test_a_second_company_runs_beside_it_and_leaves_nothing(company: Company) ->
     shared = shared_memory()
     with start_company(PLAN) as other:
         assert {company.folder, other.folder} <= set(running())
+        # This process will end both, and `live down` without a name does not.
+        assert all(read_facts(one.folder)["owned"] for one in (company, other))
         assert not (other.folder / "machinery.sock").exists(), "no socket that leaves no record"
         pids = family(other.pid)
         assert len(pids) > 30
@@ -160,6 +162,7 @@ def test_a_detached_company_stays_until_it_is_ended() -> None:
     with pytest.raises(BadInput, match="a company named stays is running"):
         new_folder("stays")
     pids = family(started.pid)
+    assert not read_facts(started.folder)["owned"]
     stop_company(find_running("stays"))
     started.close()
     wait_for_nothing(pids, started.folder, 1.0)

@@ -78,10 +78,12 @@ def running() -> list[Path]:
 
 
 def find_running(name: str = "") -> Path:
-    """The company with this name, or the only one."""
+    """The company with this name. Without one, the only company that nobody else will end."""
     found = {path.name: path for path in running()}
     if name and name not in found:
         raise UnknownName("company", name, found)
+    if not name:
+        found = {one: path for one, path in found.items() if not read_facts(path).get("owned")}
     if not found:
         raise BadInput("no live company is running; start one with: chaosops live up")
     if not name and len(found) > 1:

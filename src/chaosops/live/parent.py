@@ -95,7 +95,9 @@ class Parent:
         self.children[pid] = self.essential[pid] = "postgres"
         self.control_end = processes.start_control(self, surroundings, agents)
         self.surroundings = surroundings
-        write_facts(self.folder, {"pid": os.getpid(), "begin": time.time()})
+        facts: dict[str, object] = {"pid": os.getpid(), "begin": time.time()}
+        facts["owned"] = self.owned
+        write_facts(self.folder, facts)
 
     def listen(self, service: str, slot: int) -> socket.socket:
         """The socket of a replica. It is made once, and outlives those who serve it."""

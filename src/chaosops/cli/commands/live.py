@@ -92,7 +92,7 @@ def _row(
 def down(name: Name = "", /) -> None:
     """
     Args:
-        name: name of the company; the only one if left out
+        name: name of the company; the only one that was started by live up if left out
     """
     from chaosops.live.company import stop_company
     from chaosops.live.folder import find_running
