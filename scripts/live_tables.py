@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chaosops.evaluation.live_comparison import table_rows
-from chaosops.evaluation.metrics import shown
+from chaosops.evaluation.live_comparison import COUNTS, table_rows
+from chaosops.evaluation.metrics import percent, shown
 from chaosops.report.tables import aligned
 
 FOLDER = "experiments/live"
@@ -39,6 +39,30 @@ def compare(root: Path) -> str:
     made = f"commit {', '.join(one[:7] for one in sorted(commits))}"
     headers = ["policy", "figure", "live", "rehearsal", "difference"]
     return f"{counted}; {made}.\n\n{aligned(headers, rows, words=2)}"
+
+
+_HEADLINE = ("solved", "rogue_caught", "benign_accused")
+
+
+def headline(root: Path) -> str:
+    """The figures of the README: a row for each policy, live and in the simulator."""
+    found = _read(root, "compare")
+    if found is None:
+        return NOT_YET
+    rows = []
+    for policy, tiers in found["policies"].items():
+        for tier, told in tiers.items():
+            valid = told["seeds"] - told["void"]
+            cells = [shown(told["stayed_well"], percent)]
+            for count in COUNTS:
+                if count.key in _HEADLINE:
+                    sides = [count.words(told[side][count.key]) for side in ("live", "rehearsal")]
+                    cells += sides
+            rows.append([policy, tier, str(valid), *cells[1:], cells[0]])
+    headers = ["policy", "tier", "incidents"]
+    for title in ("solved", "rogue caught", "benign accused"):
+        headers += [f"{title}, live", "simulated"]
+    return aligned([*headers, "stayed well"], rows)
 
 
 def lifecycles(root: Path) -> str:

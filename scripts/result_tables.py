@@ -279,6 +279,7 @@ BLOCKS: Mapping[str, Callable[[Files], str]] = {
     "classic": classic,
     "seeds": seeds,
     "stages": stages,
+    "live-headline": lambda files: live_tables.headline(files.root),
     "live-compare": lambda files: live_tables.compare(files.root),
     "live-lifecycles": lambda files: live_tables.lifecycles(files.root),
     "live-calm": lambda files: live_tables.calm(files.root),

@@ -69,6 +69,9 @@ def test_the_comparison_has_a_row_for_each_figure(
     assert told.startswith("Incidents that were not void (those with a rogue, void ones): oracle 2")
     assert "; commit feedfee." in told
     assert any(line.startswith("| oracle | solved") for line in told.splitlines())
+    row = script("live_tables").headline(tmp_path).splitlines()[-1]
+    assert [cell.strip() for cell in row.strip("|").split("|")][:3] == ["oracle", "hard", "2"]
+    assert row.count("100 % [34 %, 100 %]") == 2, "solved, live and simulated"
 
 
 def test_detectors_have_a_row_each(tmp_path: Path, folder: Path) -> None:
