@@ -12,6 +12,7 @@ import pytest
 
 from chaosops.cli import main
 from chaosops.live.needs import machine_cores, run_on
+from chaosops.world import real_time
 from tests.browser import REASON
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -56,9 +57,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _same_cores() -> Iterator[None]:
-    """Commands that start a company leave its core, for the rest of their process."""
+def _nothing_stays_permitted() -> Iterator[None]:
+    """A command that starts companies permits it, and leaves their core, for the rest of its
+    process. Tests have one process for many commands."""
+    permitted = real_time.is_permitted()
     yield
+    real_time._permitted = permitted
     if sys.platform == "linux":
         run_on(set(machine_cores()))
 
