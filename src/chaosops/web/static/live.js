@@ -3,8 +3,8 @@
 import { h } from "./dom.js";
 
 export const LIVE_WORDS =
-  "Real processes start on the machine of this server: services, a database and the agents. A run takes about a " +
-  "minute and a half, and leaving the page ends them. Only one live incident is played at a time.";
+  "Real processes start on the machine of this server: services, a database and the agents. A run takes a " +
+  "minute or two, and leaving the page ends them. Only one live incident is played at a time.";
 
 /** Whether this choice starts processes. What was recorded is shown without them. */
 export const isLive = (setup, { pack, recorded }) => !recorded && Boolean(setup.packOf(pack)?.real_time);

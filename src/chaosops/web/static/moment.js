@@ -24,7 +24,7 @@ function absence(word, { why, again }) {
   return banner("absent", h("p.big", word), h("p", why), button);
 }
 
-const STARTS_S = 20; // a company, until its first step
+const STARTS_S = 15; // a company, until its first step
 
 function waiting(episode) {
   if (episode.state === "starting") return starting(secondsOf(episode));
