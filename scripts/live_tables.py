@@ -48,7 +48,7 @@ def headline(root: Path) -> str:
     """The figures of the README: a row for each policy, live and in the simulator."""
     found = _read(root, "compare")
     if found is None:
-        return NOT_YET
+        return "Policies are not compared yet. docs/live.md says what is measured."
     rows = []
     for policy, tiers in found["policies"].items():
         for tier, told in tiers.items():
