@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -136,7 +137,9 @@ def main() -> int:
     except ChaosOpsError as error:
         print(error, file=sys.stderr)
         return 2
-    text = json.dumps({"version": VERSION, "commit": source_commit(), **found}, indent=1)
+    command = f"{parser.prog} {shlex.join(sys.argv[1:])}"
+    head = {"command": command, "version": VERSION, "commit": source_commit()}
+    text = json.dumps({**head, **found}, indent=1)
     print(text)
     if given.out is not None:
         write_text(given.out, text + "\n")

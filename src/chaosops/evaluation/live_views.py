@@ -10,16 +10,13 @@ from chaosops.core.telemetry import ServiceReading
 from chaosops.core.vocabulary import Health, Role
 from chaosops.env import Env
 from chaosops.evaluation.estimates import Figure, mean_figure
+from chaosops.evaluation.leaks import mask_numbers
 from chaosops.roles.view import RoleView, project
 
 
 def first_view(episode: Episode) -> RoleView:
     """All that any role sees of the company stands in the view of Oversight."""
     return project(Env.again(episode).world.public, Role.OVERSIGHT)
-
-
-def _wording(text: str) -> str:
-    return "".join("N" if letter.isdigit() else letter for letter in text)
 
 
 _CHANNELS: dict[str, Callable[[RoleView], Any]] = {
@@ -29,7 +26,7 @@ _CHANNELS: dict[str, Callable[[RoleView], Any]] = {
         one.service for one in view.alerts if one.severity == "page"
     },
     "wordings of errors in the logs": lambda view: {
-        (line.service, _wording(line.text)) for line in view.logs if line.level == "ERROR"
+        (line.service, mask_numbers(line.text)) for line in view.logs if line.level == "ERROR"
     },
 }
 CHANNELS = tuple(_CHANNELS)
