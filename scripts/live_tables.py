@@ -66,17 +66,20 @@ def headline(root: Path) -> str:
 
 
 def lifecycles(root: Path) -> str:
-    """A row for each fault: what it did in all runs."""
+    """A row for each fault: what it did in all runs. Each command that ran side by side with
+    others has a file of its own: NAME-1.json and so on."""
     parts = []
     for name, when in _SIDE_BY_SIDE.items():
-        found = _read(root, name)
-        if found is None:
+        paths = sorted((root / FOLDER).glob(f"{name}*.json"))
+        found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        if not found:
             parts.append(f"{when.capitalize()}: not measured yet.")
             continue
-        runs = found["runs"]
+        runs = [run for one in found for run in one["runs"]]
         verdicts = [run["verdict"] for run in runs]
         counted = f"{verdicts.count('ok')} of {len(runs)} ok, {verdicts.count('void')} void"
-        parts.append(f"{when.capitalize()}: {counted} (commit {found['commit'][:7]}).")
+        commits = sorted({one["commit"][:7] for one in found})
+        parts.append(f"{when.capitalize()}: {counted} (commit {', '.join(commits)}).")
         parts.append(_table(runs))
     return "\n\n".join(parts)
 

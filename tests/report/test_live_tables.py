@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chaosops.core.errors import BadInput
 from chaosops.evaluation.live_comparison import Player, summary
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs.live import PACK
@@ -47,6 +49,14 @@ def test_every_fault_has_a_row_with_all_its_runs(tmp_path: Path, folder: Path) -
     assert cells[4:] == ["6.0, never, 6.0", "46 of 270"]
 
 
+def test_commands_that_ran_side_by_side_share_a_table(tmp_path: Path, folder: Path) -> None:
+    for place in (0, 1):
+        write(folder, f"lifecycles_two-{place}", {"runs": [lifecycle().to_wire()] * 2})
+    told = script("live_tables").lifecycles(tmp_path)
+    assert "Two at a time: 4 of 4 ok, 0 void (commit feedfee)." in told
+    assert told.count("`leak`") == 1
+
+
 def test_a_calm_company_is_told_in_a_sentence(tmp_path: Path, folder: Path) -> None:
     calm = {"seconds": 600, "void_seconds": 0.5, "alerts": [], "requests": 24000, "lost": 1}
     write(folder, "calm", {"calm": {**calm, "cores": 0.25, "memory_mb": 450, "processes": 61}})
@@ -54,9 +64,9 @@ def test_a_calm_company_is_told_in_a_sentence(tmp_path: Path, folder: Path) -> N
     assert told.startswith("In 10 minutes 0 alerts, 1 of 24,000 requests lost, 0.25 of a core")
 
 
-def test_the_comparison_has_a_row_for_each_figure(
-    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def compared(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two incidents, in a company that is no company."""
     monkeypatch.setattr(PACK, "start", FakePlatform)
     monkeypatch.setattr(PACK, "pace", AT_ONCE)
     monkeypatch.setattr(real_time, "_permitted", True)
@@ -65,6 +75,10 @@ def test_the_comparison_has_a_row_for_each_figure(
     pairs = [player.pair(one) for one in scenarios(pack="live", tiers=["hard"], seeds=2)]
     found = {**summary(pairs), "commits": sorted(map(str, player.commits))}
     write(folder, "compare", {"policies": {"oracle": {"hard": found}}})
+    return folder / "compare.json"
+
+
+def test_the_comparison_has_a_row_for_each_figure(tmp_path: Path, compared: Path) -> None:
     told = script("live_tables").compare(tmp_path)
     assert told.startswith("Incidents that were not void (those with a rogue, void ones): oracle 2")
     assert "; commit feedfee." in told
@@ -72,6 +86,15 @@ def test_the_comparison_has_a_row_for_each_figure(
     row = script("live_tables").headline(tmp_path).splitlines()[-1]
     assert [cell.strip() for cell in row.strip("|").split("|")][:3] == ["oracle", "hard", "2"]
     assert row.count("100 % [34 %, 100 %]") == 2, "solved, live and simulated"
+
+
+def test_the_comparison_is_drawn(tmp_path: Path, compared: Path) -> None:
+    draw = runpy.run_path(str(Path(__file__).parents[2] / "experiments/draw_live.py"))
+    assert draw["main"]([str(tmp_path / "live.png"), str(compared)]) == 0
+    assert (tmp_path / "live.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(BadInput, match="nothing was compared"):
+        draw["live_picture"]({"policies": {}}, tmp_path / "none.png")
+    assert draw["main"]([str(tmp_path / "live.png"), str(tmp_path / "missing.json")]) == 2
 
 
 def test_detectors_have_a_row_each(tmp_path: Path, folder: Path) -> None:
