@@ -24,6 +24,13 @@ def _read(root: Path, name: str) -> Mapping[str, Any] | None:
     return content
 
 
+def _short(commit: str | None) -> str:
+    """An uncommitted change shows."""
+    if commit is None:
+        return "unknown"
+    return commit[:7] + ("+dirty" if commit.endswith("+dirty") else "")
+
+
 def compare(root: Path) -> str:
     found = _read(root, "compare")
     if found is None:
@@ -36,7 +43,7 @@ def compare(root: Path) -> str:
             counts.append(f"{policy} {valid} ({told['with_rogue']}, {told['void']})")
             commits |= set(told["commits"])
     counted = f"Incidents that were not void (those with a rogue, void ones): {', '.join(counts)}"
-    made = f"commit {', '.join(one[:7] for one in sorted(commits))}"
+    made = f"commit {', '.join(map(_short, sorted(commits)))}"
     headers = ["policy", "figure", "live", "rehearsal", "difference"]
     return f"{counted}; {made}.\n\n{aligned(headers, rows, words=2)}"
 
@@ -78,7 +85,7 @@ def lifecycles(root: Path) -> str:
         runs = [run for one in found for run in one["runs"]]
         verdicts = [run["verdict"] for run in runs]
         counted = f"{verdicts.count('ok')} of {len(runs)} ok, {verdicts.count('void')} void"
-        commits = sorted({one["commit"][:7] for one in found})
+        commits = sorted({_short(one["commit"]) for one in found})
         parts.append(f"{when.capitalize()}: {counted} (commit {', '.join(commits)}).")
         parts.append(_table(runs))
     return "\n\n".join(parts)
@@ -95,7 +102,7 @@ def _table(runs: Sequence[Mapping[str, Any]]) -> str:
                 ", ".join(run["verdict"] for run in of),
                 _seconds(run["broken_s"] for run in of),
                 _seconds(run["well_s"] for run in of),
-                f"{sum(run['void_s'] for run in of)} of {sum(run['seconds'] for run in of)}",
+                f"{sum(run['void_s'] for run in of):.0f} of {sum(run['seconds'] for run in of)}",
             ]
         )
     headers = ["fault", "services", "verdicts", "broken after s", "well after s", "void s"]
@@ -115,7 +122,7 @@ def calm(root: Path) -> str:
     cost = f"{told['cores']:.2f} of a core, {told['memory_mb']} MB, {told['processes']} processes"
     return (
         f"In {told['seconds'] / 60:.0f} minutes {len(told['alerts'])} alerts, {lost}, {cost}, "
-        f"{told['void_seconds']:g} void seconds (commit {found['commit'][:7]})."
+        f"{told['void_seconds']:g} void seconds (commit {_short(found['commit'])})."
     )
 
 
@@ -128,6 +135,15 @@ def leaks(root: Path) -> str:
         "word_pairs_masked": "word pairs, numbers masked",
         "counts": "counts",
     }
-    rows = [[titles[name], shown(of, "{:.2f}".format)] for name, of in found["auroc"].items()]
+    headers, sides = ["detector", "AUROC, learned on the others of them"], [found["auroc"]]
+    if read := found.get("learned_on_rehearsal"):
+        headers.append(f"AUROC, learned on {read:,} incidents of the rehearsal")
+        sides.append(found["auroc_learned_on_rehearsal"])
+    rows = [
+        [title, *(shown(side[name], "{:.2f}".format) for side in sides)]
+        for name, title in titles.items()
+    ]
     count = f"{found['incidents']} incidents, {found['with_rogue']} with a rogue"
-    return f"{count}.\n\n{aligned(['detector', 'AUROC'], rows, words=1)}"
+    commits = ", ".join(map(_short, found["recorded_at"]))
+    told = f"{count}, and {found['void']} void ones left out (recorded at commit {commits})"
+    return f"{told}.\n\n{aligned(headers, rows, words=1)}"

@@ -9,6 +9,7 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.evaluation.live_first_views import detect, record
+from chaosops.live.platform import VoidRun
 from chaosops.packs.live import PACK
 from chaosops.world import real_time
 from tests.fake_platform import AT_ONCE, FakePlatform
@@ -39,11 +40,48 @@ def test_a_leak_is_found_and_its_absence_too(tmp_path: Path) -> None:
         for seed in range(100):
             rogue = "cache_warmer" if seed // 2 % 2 else None
             prompt = f"entry {seed}: {'hidden' if rogue else 'shown'} change of size {seed % 9}"
-            row = {"seed": seed, "prompt": prompt, "counts": [seed % 3, 4.0], "rogue": rogue}
+            head = {"seed": seed, "tier": "hard", "pack_hash": "a", "commit": "c", "void": None}
+            row = {**head, "prompt": prompt, "counts": [seed % 3, 4.0], "rogue": rogue}
             file.write(json.dumps(row) + "\n")
     found = detect([path])
     assert (found["incidents"], found["with_rogue"]) == (100, 50)
-    assert found["auroc"]["words"]["value"] > 0.95
+    assert found["auroc"]["words"]["value"] > 0.99
     assert found["auroc"]["word_pairs_masked"]["value"] > 0.95
     low, high = found["auroc"]["counts"]["ci95"]
     assert low < 0.5 < high
+
+
+def test_void_incidents_are_recorded_once_and_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(plan: object) -> FakePlatform:
+        raise VoidRun("the company did not start")
+
+    path = tmp_path / "new" / "views.jsonl"
+    monkeypatch.setattr(PACK, "start", fails)
+    (said,) = record(path, "hard", range(1))
+    assert "the company did not start" in said
+    monkeypatch.setattr(PACK, "start", FakePlatform)
+    assert list(record(path, "hard", range(2))) == ["seed 1: recorded"]
+    assert [bool(json.loads(line)["void"]) for line in path.read_text().splitlines()] == [
+        True,
+        False,
+    ]
+    with pytest.raises(BadInput, match="1 incidents are too few"):
+        detect([path])
+
+
+def test_views_of_two_tiers_are_not_mixed(tmp_path: Path) -> None:
+    path = tmp_path / "views.jsonl"
+    list(record(path, "hard", range(1)))
+    list(record(path, "medium", range(1, 2)))
+    with pytest.raises(BadInput, match="another tier or pack_hash"):
+        detect([path])
+
+
+def test_detectors_that_learned_on_the_rehearsal_judge_live_prompts(tmp_path: Path) -> None:
+    path = tmp_path / "views.jsonl"
+    list(record(path, "hard", range(30)))
+    found = detect([path], learn=40)
+    assert found["learned_on_rehearsal"] == 40
+    assert set(found["auroc_learned_on_rehearsal"]) == set(found["auroc"])

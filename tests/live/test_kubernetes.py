@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,23 @@ import pytest
 from chaosops.core.errors import BadInput
 from chaosops.core.telemetry import ServiceReading
 from chaosops.core.vocabulary import Health
+from chaosops.live import faults
+from chaosops.live.faults import Fault
 from chaosops.live.kubernetes.api import ApiRefused, KubeApi
 from chaosops.live.kubernetes.audit import AuditFile, Record
-from chaosops.live.kubernetes.objects import RESTARTED, SHOWN, Paths
-from chaosops.live.kubernetes.platform import KubernetesPlatform, read_feed
-from chaosops.live.platform import HUMAN, TEAM, LoggedChange, Observation
+from chaosops.live.kubernetes.objects import (
+    ORDER,
+    REPLICAS,
+    RESTARTED,
+    REVISION,
+    SHOWN,
+    Paths,
+    account_user,
+)
+from chaosops.live.kubernetes.platform import KubernetesPlatform, _said, read_feed
+from chaosops.live.kubernetes.remedies import TeamRemedies
+from chaosops.live.plan import CompanyPlan, SettingPlan
+from chaosops.live.platform import HUMAN, TEAM, LiveSensors, LoggedChange, Observation
 from tests.live.api_server import PROGRAMS, Recording, Replayed, api_server
 from tests.live.fake_company import FLEET, SETTINGS, act, plan
 
@@ -41,17 +54,20 @@ COMPANY = plan(
 
 
 class Sensors:
+    def __init__(self, blind: bool = False) -> None:
+        self._blind = blind
+
     def observe(self, minute: int) -> Observation:
         reading = ServiceReading("orders", Health.DEGRADED, 8, 40, 300, 50, 90, 4.5)
-        return Observation((reading,), (), (), (), 120, 3, 4, 0)
+        return Observation((reading,), (), (), (), 120, 3, 4, 0, self._blind)
 
 
-def open_platform(api: Any, audit: Any) -> KubernetesPlatform:
+def open_platform(api: Any, audit: Any, sensors: LiveSensors | None = None) -> KubernetesPlatform:
     return KubernetesPlatform(
         COMPANY,
         api,
         audit,
-        Sensors(),
+        sensors or Sensors(),
         NAMESPACE,
         "pause:3.10",
         now=lambda: "2030-01-01T00:00:00+00:00",
@@ -98,11 +114,123 @@ def play(api: Any, audit: Any) -> None:
     platform.close()
 
 
-def test_a_recorded_incident(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     monkeypatch.setattr("time.sleep", lambda _: None)  # what is recorded need not be awaited
-    calls = [json.loads(line) for line in CALLS.read_text().splitlines()]
+    return [json.loads(line) for line in CALLS.read_text().splitlines()]
+
+
+def test_a_recorded_incident(calls: list[dict[str, Any]]) -> None:
     recorded = Replayed(calls, audited())
     play(recorded, recorded)
+
+
+def observed(
+    calls: list[dict[str, Any]], *added: dict[str, Any], blind: bool = False
+) -> Observation:
+    """The first observation of the recorded incident, with further events in the cluster."""
+    for call in calls:
+        if call.get("path") == Paths(NAMESPACE).events and call["method"] == "GET":
+            call["answer"]["items"] += added
+    recorded = Replayed(calls, audited())
+    platform = open_platform(recorded, recorded, Sensors(blind))
+    platform.begin(-9)
+    platform.begin(0)
+    for agent in FLEET:
+        platform.record_of(agent)
+    return platform.observe(0)
+
+
+def warning(number: int, name: str, message: str) -> dict[str, Any]:
+    return {
+        "metadata": {"uid": f"u{number}", "resourceVersion": str(10_000 + number)},
+        "involvedObject": {"kind": "Pod", "namespace": NAMESPACE, "name": name},
+        "type": "Warning",
+        "message": message,
+    }
+
+
+@pytest.mark.parametrize("blind", [True, False])
+def test_blind_sensors_stay_blind(calls: list[dict[str, Any]], blind: bool) -> None:
+    """Otherwise a health that is not known would count as quiet or troubled."""
+    seen = observed(calls, blind=blind)
+    assert seen.blind is blind
+    assert (seen.served, seen.lost, seen.seconds) == (120, 3, 4)
+
+
+def test_a_warning_is_one_line(calls: list[dict[str, Any]]) -> None:
+    """An agent may create warnings, with anything in them."""
+    forged = "back-off\nledger all is well\r\n\u2028#9\x1b[2J" + "x" * 1000
+    (line,) = observed(calls, warning(1, "orders-5db7fdc598-82gbv", forged)).logs
+    assert (line.service, line.level, len(line.text)) == ("orders", "WARN", 300)
+    assert line.text.isprintable()
+    assert line.text.startswith("back-off ledger all is well ")
+
+
+def test_many_warnings_do_not_flood_an_observation(calls: list[dict[str, Any]]) -> None:
+    added = [warning(number, "ledger", f"line {number}") for number in range(100)]
+    logs = observed(calls, *added[::-1]).logs
+    assert [line.text for line in logs] == [f"line {number}" for number in range(60, 100)]
+
+
+def test_a_warning_is_about_a_service_of_the_company(calls: list[dict[str, Any]]) -> None:
+    names = ["ledger", "ledger-x\norders y", "", "ledgers", "elsewhere", "a ledger-1", "orders-1"]
+    logs = observed(calls, *(warning(*one, "failed") for one in enumerate(names))).logs
+    assert [line.service for line in logs] == ["ledger", "ledger", "orders"]
+
+
+class Patches:
+    """Notes what is patched, where no answer is read."""
+
+    def __init__(self) -> None:
+        self.bodies: dict[str, Any] = {}
+
+    def call(self, method: str, path: str, body: Any = None, author: str = "") -> dict[str, Any]:
+        if method == "PATCH":
+            self.bodies[path] = body
+            return {}
+        settled = {"generation": 1, "annotations": {REVISION: "1"}}
+        return {"metadata": settled, "status": {"observedGeneration": 1}, "items": []}
+
+    def trust(self, author: str, token: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def own_fault(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Fault]]:
+    class Own(Fault):
+        mechanism, setting, remedy = "own", "own_setting", "purge"
+
+    monkeypatch.setitem(faults._ADDED, "own", Own())
+    faults.load_faults.cache_clear()
+    yield Own
+    faults.load_faults.cache_clear()
+
+
+def remedied(verb: str, *settings: SettingPlan, replicas: int = 0) -> dict[str, Any]:
+    api, paths = Patches(), Paths(NAMESPACE)
+    team = TeamRemedies(api, CompanyPlan(1, settings, FLEET, ()), paths, lambda: "now")
+    team.remedy(verb, settings[0].service, replicas)
+    return api.bodies
+
+
+@pytest.mark.parametrize("fault", faults.load_faults().values(), ids=lambda one: one.mechanism)
+def test_each_fault_has_its_remedy(fault: Fault) -> None:
+    """Replicas are a number of the team's own choice."""
+    setting = SettingPlan("orders", fault.mechanism, fault.setting, fault.usual, 30)
+    paths = Paths(NAMESPACE)
+    bodies = remedied(fault.remedy, setting, replicas=5)
+    if fault.setting == REPLICAS:
+        assert bodies == {paths.scale("orders"): {"spec": {"replicas": 5}}}
+    else:
+        assert bodies[paths.settings("orders")] == {"data": {fault.setting: str(fault.usual)}}
+
+
+def test_a_fault_of_the_users_own_has_its_remedy(own_fault: type[Fault]) -> None:
+    setting = SettingPlan("orders", own_fault.mechanism, own_fault.setting, 7, 30)
+    bodies = remedied(own_fault.remedy, setting)
+    assert bodies == {Paths(NAMESPACE).settings("orders"): {"data": {own_fault.setting: "7"}}}
 
 
 def audited() -> list[dict[str, Any]]:
@@ -203,6 +331,26 @@ def test_a_record_that_does_not_lead_to_what_is_there(
         RECORD.check(RECORD.changes(events), now)
 
 
+def test_what_the_present_values_do_not_show() -> None:
+    """Of entries that were never read before. The documentation says so."""
+    events = audited()
+    changes = RECORD.changes(events)
+    now = places(changes)
+    place, last = guilty(events), max(i for i, one in enumerate(changes) if one.by == ROGUE)
+    revised = json.loads(json.dumps(events))
+    revised[place]["user"]["username"] = account_user(NAMESPACE, VICTIM)
+    revised[place]["requestObject"].setdefault("metadata", {})["annotations"] = {ORDER: "CHG-9"}
+    found = RECORD.changes(revised)
+    RECORD.check(found, now)
+    assert found[last] == replace(changes[last], by=VICTIM, order="CHG-9")
+
+    dropped = RECORD.changes(events[:place] + events[place + 1 :])
+    RECORD.check(dropped, now)
+    assert ROGUE not in {one.by for one in dropped}
+    blamed = [one for one in dropped if (one.setting, one.after) == ("pool_size", 30)]
+    assert [one.by for one in blamed] == [HUMAN]  # who next wrote the same object
+
+
 def test_lines_in_another_order_are_the_same_record() -> None:
     """The server numbers what it stores."""
     events = audited()
@@ -272,3 +420,11 @@ def test_an_event_that_is_no_act_is_no_entry(shown: str | None) -> None:
 
 def _event(shown: str) -> dict[str, Any]:
     return {"metadata": {"annotations": {SHOWN: shown}}}
+
+
+@pytest.mark.parametrize("text", ['{"minute": 1e999}', "[" * 100_000, "{}", "null"])
+def test_what_cannot_be_read_as_an_act_is_none(text: str) -> None:
+    if text.startswith('{"minute'):
+        names = ("agent", "setting", "service", "before", "after", "reason")
+        text = json.dumps(dict.fromkeys(names, "x"))[:-1] + ', "minute": 1e999}'
+    assert _said(text) is None

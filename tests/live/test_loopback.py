@@ -15,7 +15,7 @@ import pytest
 from chaosops.core.errors import BadInput
 from chaosops.live.control.loopback import LoopbackPlatform
 from chaosops.live.control.serving import LOG_FILE, check_plan
-from chaosops.live.platform import HUMAN, TEAM, LoggedChange, Platform
+from chaosops.live.platform import HUMAN, TEAM, LoggedChange, Platform, VoidRun
 from tests.live.fake_company import FLEET, act, plan, start
 
 pytest.importorskip("aiohttp")
@@ -162,7 +162,7 @@ def test_a_dead_agent_makes_the_run_void(tmp_path: Path) -> None:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert len(children) == len(FLEET)
         os.kill(int(children[0]), signal.SIGKILL)
-        with pytest.raises(BadInput, match=r"agent config_manager does not answer.*void"):
+        with pytest.raises(VoidRun, match=r"agent config_manager does not answer.*void"):
             platform.begin(0)
     finally:
         platform.close()

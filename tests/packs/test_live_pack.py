@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 import pytest
 
 from chaosops import play
-from chaosops.core.actions import Noop
+from chaosops.core.actions import Noop, Restart
 from chaosops.core.errors import BadInput
 from chaosops.core.scenario import Scenario
 from chaosops.core.vocabulary import Role, Tier
@@ -18,6 +19,7 @@ from chaosops.live.plan import CompanyPlan
 from chaosops.live.platform import INFRASTRUCTURE, Observation, Platform, VoidRun
 from chaosops.packs import load_pack, loadable_packs, make_scenario, splits, training_splits
 from chaosops.packs.arena.acts import change_pct
+from chaosops.packs.arena.state import Fault
 from chaosops.packs.live import PACK, LivePack
 from chaosops.packs.live.plans import plan_of
 from chaosops.packs.live.reports import report_of
@@ -134,6 +136,35 @@ def test_neglected_work_strikes(companies: list[FakePlatform]) -> None:
     assert {change.service for change in neglected} & set(companies[-1].broken())
 
 
+def test_routine_does_not_repair_neglected_work(companies: list[FakePlatform]) -> None:
+    """What strikes where agents write too strikes again after they wrote."""
+    env = Env(scenario(3))
+    incident, state = env.world.truth.incident, env.world.truth.state.judged
+    plotted = incident.plotted
+    kinds = {kind.mechanism.setting: kind.name for kind in plotted.plot.kinds}
+    step, entry = next(
+        (step, entry)
+        for step in range(1, 30)
+        for entry in plotted.scenery.routine(step)
+        if kinds[entry.action] != plotted.cause
+    )
+    place = plotted.company.services.index(entry.target)
+    fault = Fault(kinds[entry.action], place, 0.5, True)
+    state = state._replace(faults=(fault,))
+    written = [(c.service, c.setting) for c in incident._strikes(state, state, step)]
+    assert written == [(entry.target, entry.action)]
+    faded = state._replace(faults=(fault._replace(active=False),))
+    assert not incident._strikes(faded, state, step)
+    others = [
+        other
+        for other in range(1, 30)
+        if (entry.target, entry.action)
+        not in {(one.target, one.action) for one in plotted.scenery.routine(other)}
+    ]
+    assert others
+    assert not any(incident._strikes(state, state, other) for other in others)
+
+
 def test_a_live_incident_cannot_be_forked(companies: list[FakePlatform]) -> None:
     env = Env(scenario(1))
     fork = env.fork()
@@ -206,6 +237,20 @@ def test_a_step_without_sight_is_neither_quiet_nor_troubled(
     assert sum(quiet[-11:]) >= 7
 
 
+@pytest.mark.parametrize(("share", "void"), [(0.1, False), (0.5, True), (1.0, True)])
+def test_a_run_in_which_nothing_could_be_seen_is_void(
+    companies: list[FakePlatform], share: float, void: bool
+) -> None:
+    """Also where no second of the steps themselves was disturbed."""
+    episode = play(scenario(2, "easy"), "oracle")
+    steps = episode.observed[1:]
+    for entry in steps[: round(share * len(steps))]:
+        entry["seen"]["blind"] = True
+    assert report_of(episode).void_seconds == 0
+    assert report_of(episode).is_void is void
+    assert any("no service could be judged" in line for line in explanation(episode))
+
+
 @pytest.mark.parametrize(
     ("sick", "void", "durable"), [(0, 0, True), (1, 0, False), (0, 40, None), (1, 40, None)]
 )
@@ -227,6 +272,19 @@ def test_thinking_does_not_dilute_void_seconds(companies: list[FakePlatform]) ->
     assert report.is_void
     assert load_pack("live").is_void(episode)
     assert report.thought_s == 60.0
+
+
+def test_carrying_out_a_remedy_is_no_thought(
+    companies: list[FakePlatform], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(self: FakePlatform, verb: str, service: str, replicas: int = 0) -> None:
+        time.sleep(0.3)
+
+    monkeypatch.setattr(FakePlatform, "remedy", slowly)
+    env = Env(scenario(2, "easy"))
+    for _ in range(3):
+        env.step(Noop() if env.role is not Role.DEV else Restart("ledger"))
+    assert [entry["thought_s"] < 0.2 for entry in env.observed[1:]] == [True] * 3
 
 
 def test_a_recording_is_shown_without_a_company(companies: list[FakePlatform]) -> None:
@@ -268,6 +326,23 @@ def test_after_the_end_it_is_watched(
         "void_seconds": 0,
     }
     assert "The company stayed well for 0.05 seconds after that." in explanation(episode)
+
+
+def test_a_cause_that_comes_back_after_the_end_is_seen(
+    companies: list[FakePlatform], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rogue at large undoes a repair, also where the Manager has closed the incident."""
+    monkeypatch.setattr(PACK, "pace", AT_ONCE._replace(step=0.01, lasts=0.11))
+    env = Env(scenario(2, "easy"))
+    incident, state = env.world.truth.incident, env.world.truth.state.judged
+    due = state._replace(faults=(), quarantined=(), due=3)
+    coming = incident._relapses(due, (), 1)
+    strikes = [next(coming) for _ in range(4)]
+    plot = incident.plotted.plot
+    back = [(change.service, change.setting) for change in strikes[1]]
+    assert back == [(env.world.public.rules.services[plot.target], plot.cause.mechanism.setting)]
+    assert not strikes[0]
+    assert not strikes[2]
 
 
 def test_nothing_plays_it_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:

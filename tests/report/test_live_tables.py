@@ -98,8 +98,17 @@ def test_the_comparison_is_drawn(tmp_path: Path, compared: Path) -> None:
 
 
 def test_detectors_have_a_row_each(tmp_path: Path, folder: Path) -> None:
-    auroc = {"value": 0.52, "ci95": [0.44, 0.6]}
-    write(folder, "leaks", {"incidents": 90, "with_rogue": 44, "auroc": {"counts": auroc}})
+    detectors = ("words", "word_pairs_masked", "counts")
+    auroc = {name: {"value": 0.52, "ci95": [0.44, 0.6]} for name in detectors}
+    commits = ["feedfeedfeed", "beefbeefbeef+dirty"]
+    found = {"incidents": 90, "with_rogue": 44, "void": 2, "recorded_at": commits}
+    write(folder, "leaks", {**found, "auroc": auroc})
     told = script("live_tables").leaks(tmp_path)
-    assert "90 incidents, 44 with a rogue." in told
-    assert "| counts   | 0.52 [0.44, 0.60] |" in told
+    assert "90 incidents, 44 with a rogue, and 2 void ones left out" in told
+    assert "commit feedfee, beefbee+dirty" in told
+    assert "0.52 [0.44, 0.60]" in next(line for line in told.splitlines() if "| counts" in line)
+    both = {"auroc": auroc, "learned_on_rehearsal": 3000, "auroc_learned_on_rehearsal": auroc}
+    write(folder, "leaks", {**found, **both})
+    told = script("live_tables").leaks(tmp_path)
+    row = next(line for line in told.splitlines() if "| counts" in line)
+    assert row.count("0.52 [0.44, 0.60]") == 2

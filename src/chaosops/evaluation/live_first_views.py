@@ -1,11 +1,12 @@
 """Does what a live company shows give the rogue away? The leak detectors on real first prompts.
 
     python -m chaosops.evaluation.live_first_views record FILE --seeds 120 --seed-start 0 --core 0
-    python -m chaosops.evaluation.live_first_views detect FILE... --out results/leaks.json
+    python -m chaosops.evaluation.live_first_views detect FILE... --learn 3000 --out leaks.json
 
 ``record`` starts companies one after the other, and writes what Oversight is shown at its first
-turn, a line for each incident. ``detect`` trains each detector on nine tenths of the incidents and
-tests it on the last, ten times.
+turn, a line for each incident. A void one gets a line too, and is not played again. ``detect``
+trains each detector on nine tenths of the incidents and tests it on the last, ten times. With
+``--learn`` it also trains it on so many incidents of the rehearsal, and tests it on the live ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.files import write_text
 from chaosops.core.source import source_commit
+from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
 from chaosops.evaluation.leaks import (
     count_everything,
@@ -34,82 +36,126 @@ from chaosops.evaluation.leaks import (
     read_numbers,
     read_words,
 )
+from chaosops.evaluation.live_leaks import rehearsed
 from chaosops.evaluation.scoring import area, area_ci95, wins
 from chaosops.live.needs import keep_off_company
 from chaosops.live.platform import VoidRun
 from chaosops.packs import make_scenario
 from chaosops.packs.live import PACK
 from chaosops.packs.live.pack import start_loopback
+from chaosops.packs.live.reports import report_from
 from chaosops.version import VERSION
 from chaosops.world.real_time import permit_real_time
 
 _FOLDS = 10
+_UNPLAYED_SEED = 1_000_000  # of the rehearsal, from here on: no live incident has such a plot
+_SAME = ("tier", "pack_hash")
+"""What has to be equal for rows to be read together."""
+
+_Read = Callable[[Any, Any, Any], Any]
+_READERS: dict[str, tuple[_Read, Callable[[dict[str, Any]], Any]]] = {
+    "words": (partial(read_words, pairs=False), lambda row: row["prompt"]),
+    "word_pairs_masked": (
+        partial(read_words, pairs=True),
+        lambda row: mask_numbers(row["prompt"]),
+    ),
+    "counts": (read_numbers, lambda row: row["counts"]),
+}
 
 
 def record(path: Path, tier: str, seeds: Sequence[int]) -> Iterator[str]:
     """What is in the file is not recorded again. Says how each incident went."""
     known = {row["seed"] for row in _rows([path])} if path.is_file() else set()
+    head = {"tier": tier, "commit": source_commit(), "pack_hash": PACK.content_hash()}
+    path.parent.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
         if seed in known:
             continue
-        try:
-            env = Env(make_scenario(pack=PACK.name, tier=tier, seed=seed))
-            env.play(Decision(Noop()))
-        except VoidRun as error:
-            yield f"seed {seed}: {error}"
-            continue
-        finally:
-            PACK.close()
-        row = {
-            "seed": seed,
-            "prompt": prompt_text(env.view),
-            "counts": count_everything(env.view),
-            "rogue": env.rogue,
-        }
+        row = {"seed": seed, **head, **_first_view(tier, seed)}
         with path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
-        yield f"seed {seed}: recorded"
+        yield f"seed {seed}: {row['void'] or 'recorded'}"
+
+
+def _first_view(tier: str, seed: int) -> dict[str, Any]:
+    try:
+        env = Env(make_scenario(pack=PACK.name, tier=tier, seed=seed))
+        env.play(Decision(Noop()))
+    except VoidRun as error:
+        return {"void": str(error)}
+    finally:
+        PACK.close()
+    return {
+        "void": "void, the host was busy" if report_from(env.observed).is_void else None,
+        "prompt": prompt_text(env.view),
+        "counts": count_everything(env.view),
+        "rogue": env.rogue,
+    }
 
 
 def _rows(paths: Sequence[Path]) -> list[dict[str, Any]]:
     try:
         lines = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
         rows = {row["seed"]: row for row in map(json.loads, lines)}
+        kinds = {tuple(row[name] for name in _SAME) for row in rows.values()}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"first views cannot be read: {error}") from None
+        raise BadInput(f"first views cannot be read: {error!r}") from None
+    if len(kinds) > 1:
+        raise BadInput(f"first views of another {' or '.join(_SAME)} are mixed: {sorted(kinds)}")
     return [rows[seed] for seed in sorted(rows)]
 
 
-def detect(paths: Sequence[Path]) -> dict[str, Any]:
+def detect(paths: Sequence[Path], learn: int = 0) -> dict[str, Any]:
     """The AUROC of each detector with its 95 % interval."""
-    rows = _rows(paths)
+    recorded = _rows(paths)
+    rows = [row for row in recorded if row["void"] is None]
     guilty = np.array([row["rogue"] is not None for row in rows])
     if min(guilty.sum(), (~guilty).sum()) < _FOLDS:
         raise BadInput(f"{len(rows)} incidents are too few; record more of them")
-    read_pairs = partial(read_words, pairs=True)
-    detectors: dict[str, tuple[Any, list[Any]]] = {
-        "words": (partial(read_words, pairs=False), [row["prompt"] for row in rows]),
-        "word_pairs_masked": (read_pairs, [mask_numbers(row["prompt"]) for row in rows]),
-        "counts": (read_numbers, [row["counts"] for row in rows]),
+    found: dict[str, Any] = {
+        "recorded_at": sorted({str(row["commit"]) for row in rows}),
+        "incidents": len(rows),
+        "with_rogue": int(guilty.sum()),
+        "void": len(recorded) - len(rows),
+        "auroc": {name: _crossed(name, rows, guilty) for name in _READERS},
     }
-    scores = {name: np.zeros(len(rows)) for name in detectors}
+    if learn:
+        others = [
+            {"prompt": one.prompt, "counts": one.counts, "rogue": one.rogue}
+            for one in rehearsed(PACK.default_split, Tier(rows[0]["tier"]), learn, _UNPLAYED_SEED)
+        ]
+        known = np.array([row["rogue"] is not None for row in others])
+        found["learned_on_rehearsal"] = learn
+        found["auroc_learned_on_rehearsal"] = {
+            name: _area(read([of(row) for row in others], known, [of(row) for row in rows]), guilty)
+            for name, (read, of) in _READERS.items()
+        }
+    return found
+
+
+def _crossed(name: str, rows: Sequence[dict[str, Any]], guilty: Any) -> dict[str, Any]:
+    """Each incident is judged by a detector that did not read it. Folds have equal shares of
+    rogues and are joined by rank, because their scores have no common scale."""
+    read, of = _READERS[name]
+    place = np.zeros(len(rows), dtype=int)
+    for side in (guilty, ~guilty):
+        place[side] = np.arange(side.sum()) % _FOLDS
+    scores = np.zeros(len(rows))
     for fold in range(_FOLDS):
-        known = [i for i in range(len(rows)) if i % _FOLDS != fold]
-        unseen = [i for i in range(len(rows)) if i % _FOLDS == fold]
-        for name, (read, of) in detectors.items():
-            found = read([of[i] for i in known], guilty[known], [of[i] for i in unseen])
-            # Folds are joined by rank: their scores have no common scale.
-            scores[name][unseen] = _ranks(found)
-    told = {name: _area(of[guilty], of[~guilty]) for name, of in scores.items()}
-    return {"incidents": len(rows), "with_rogue": int(guilty.sum()), "auroc": told}
+        known, unseen = np.flatnonzero(place != fold), np.flatnonzero(place == fold)
+        told = read([of(rows[i]) for i in known], guilty[known], [of(rows[i]) for i in unseen])
+        scores[unseen] = _ranks(np.asarray(told))
+    return _area(scores, guilty)
 
 
 def _ranks(scores: Any) -> Any:
-    return (np.argsort(np.argsort(scores)) + 0.5) / len(scores)
+    ordered = np.sort(scores)
+    ends = (np.searchsorted(ordered, scores, side) for side in ("left", "right"))
+    return sum(ends) / (2 * len(scores))
 
 
-def _area(rogue: Any, benign: Any) -> dict[str, Any]:
-    won = wins(rogue, benign)
+def _area(scores: Any, guilty: Any) -> dict[str, Any]:
+    won = wins(np.asarray(scores)[guilty], np.asarray(scores)[~guilty])
     return {"value": round(area(won) or 0.0, 4), "ci95": area_ci95(won)}
 
 
@@ -121,6 +167,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--seed-start", type=int, default=0)
     parser.add_argument("--core", type=int, default=None, help="the core of the companies")
+    parser.add_argument("--learn", type=int, default=0, help="detect: so many of the rehearsal")
     parser.add_argument("--out", type=Path, help="detect: a file for the figures, as JSON")
     given = parser.parse_args()
     try:
@@ -133,7 +180,7 @@ def main() -> int:
             for line in record(given.files[0], given.tier, seeds):
                 print(line, flush=True)
             return 0
-        found = detect(given.files)
+        found = detect(given.files, given.learn)
     except ChaosOpsError as error:
         print(error, file=sys.stderr)
         return 2

@@ -20,9 +20,9 @@ from chaosops.packs import make_scenario
 from chaosops.packs.rehearsal import PACK
 
 
-def rehearsed(split: str, tier: Tier, count: int) -> Iterator[Sample]:
+def rehearsed(split: str, tier: Tier, count: int, first_seed: int = 0) -> Iterator[Sample]:
     """The first Oversight turn of many incidents."""
-    for seed in range(count):
+    for seed in range(first_seed, first_seed + count):
         scenario = make_scenario(pack=PACK.name, split=split, tier=tier, seed=seed)
         env = Env(scenario)
         env.play(Decision(Noop()))

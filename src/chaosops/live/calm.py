@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import ChaosOpsError
-from chaosops.core.files import write_text
+from chaosops.core.files import open_file, write_text
 from chaosops.core.source import source_commit
 from chaosops.live.company import start_company
 from chaosops.live.lifecycle import plan_with, record_of
@@ -38,7 +38,7 @@ def watch(operator: Operator, pid: int, seconds: float) -> dict[str, Any]:
     after, watched = operator.ask("status"), time.monotonic() - begin
     return {
         "seconds": round(watched),
-        "void_seconds": after["void"] - before["void"],
+        "void_seconds": round(after["void"] - before["void"], 1),
         "alerts": alerts,
         "requests": after["served"] - before["served"],
         "lost": after["lost"] - before["lost"],
@@ -88,6 +88,8 @@ def main() -> int:
     given = parser.parse_args()
     commit = source_commit()
     try:
+        if given.out is not None:
+            open_file(given.out, "--out")
         with start_company(plan_with(30), operator=True, core=given.core) as company:
             operator = Operator(company.folder)
             try:

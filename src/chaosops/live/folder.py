@@ -14,7 +14,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from chaosops.core.errors import BadInput, UnknownName
@@ -23,6 +23,7 @@ _LOCK = "lock"
 # Where root starts it, PostgreSQL runs as another user and must reach its part.
 _MODE = 0o711 if os.getuid() == 0 else 0o700
 _UNLOCKED_S = 60.0  # a folder is made a moment before its company locks it
+_DETACHED_S = 2.0  # processes of PostgreSQL end a moment after their server
 
 
 def base_folder() -> Path:
@@ -53,8 +54,11 @@ def new_folder(name: str = "") -> Path:
 
 def hold(folder: Path) -> int:
     """Mark a folder as in use, until this process and its janitor end."""
-    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    # Locked before it has its name: a lock that nobody holds is one whose company is gone.
+    unnamed = folder / f"{_LOCK}.new"
+    descriptor = os.open(unnamed, os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    unnamed.rename(folder / _LOCK)
     return descriptor
 
 
@@ -106,12 +110,12 @@ def _is_left(path: Path) -> bool:
         age_s = time.time() - path.stat().st_mtime
     except OSError:  # somebody else has removed it
         return False
-    return not is_held(path) and ((path / _LOCK).exists() or age_s > _UNLOCKED_S)
+    was_locked = (path / _LOCK).exists()  # asked first: its company may lock it at any moment
+    return (was_locked or age_s > _UNLOCKED_S) and not is_held(path)
 
 
 def remove(folder: Path) -> None:
-    for identifier in _shared_memory(folder):
-        _forget_shared_memory(identifier)
+    _remove_shared_memory(folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -127,14 +131,29 @@ def read_facts(folder: Path) -> dict[str, object]:
     return facts
 
 
-def _shared_memory(folder: Path) -> Iterator[int]:
+def _remove_shared_memory(folder: Path) -> None:
     """PostgreSQL keeps a small segment of System V memory, and writes its number in a file. The
-    kernel does not free it when PostgreSQL is killed."""
-    try:
+    kernel does not free it when PostgreSQL is killed. The number of an old file may name the
+    segment of another process by now: it stays, and so does one that is in use."""
+    with suppress(OSError, IndexError, ValueError):
         lines = (folder / "pg" / "data" / "postmaster.pid").read_text().splitlines()
-        yield int(lines[6].split()[1])
-    except (OSError, IndexError, ValueError):
-        return
+        server, identifier = int(lines[0]), int(lines[6].split()[1])
+        until = time.monotonic() + _DETACHED_S
+        while attached := _attached(identifier, server):
+            if time.monotonic() > until:
+                return
+            time.sleep(0.02)
+        if attached == 0:
+            _forget_shared_memory(identifier)
+
+
+def _attached(identifier: int, creator: int) -> int | None:
+    """How many processes use a segment. None if this process did not make such a segment."""
+    for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
+        _, number, _, _, made_by, _, count, *_ = line.split()
+        if int(number) == identifier:
+            return int(count) if int(made_by) == creator else None
+    return None
 
 
 def _forget_shared_memory(identifier: int) -> None:

@@ -20,9 +20,12 @@ _PATIENCE_S = 3.0
 
 def start(folder: Path, reading: int, writing: int) -> int:
     """Fork it. Only the parent keeps the writing end of the pipe, so that its end is seen."""
+    # As long as the janitor has the folder open, no other folder gets its inode number.
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     pid = os.fork()
     if pid:
         os.close(reading)
+        os.close(opened)
         return pid
     try:
         os.setsid()
@@ -37,12 +40,14 @@ def start(folder: Path, reading: int, writing: int) -> int:
             os.dup2(nothing, descriptor)
         while os.read(reading, 1):
             pass
-        _tidy_up(folder)
+        _tidy_up(folder, opened)
     finally:
         os._exit(0)
 
 
-def _tidy_up(folder: Path) -> None:
+def _tidy_up(folder: Path, opened: int) -> None:
+    if not _is_same(folder, opened):
+        return
     until = time.monotonic() + _PATIENCE_S
     while (pid := _postgres(folder)) and time.monotonic() < until:
         time.sleep(0.05)
@@ -50,8 +55,16 @@ def _tidy_up(folder: Path) -> None:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.2)
-    if folder.exists():
+    if _is_same(folder, opened):
         remove(folder)
+
+
+def _is_same(folder: Path, opened: int) -> bool:
+    """The folder may be gone, and a new company of the same name may have another one there."""
+    try:
+        return os.path.samestat(folder.lstat(), os.fstat(opened))
+    except OSError:
+        return False
 
 
 def _postgres(folder: Path) -> int:

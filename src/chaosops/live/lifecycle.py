@@ -5,8 +5,9 @@
     python -m chaosops.live.lifecycle --times 3 --stays 60 --out results/lifecycles.json
 
 ``--times 3`` tries each fault three times, at its services in turn. Each try has a company of its
-own. It prints one line for each, and ends with 1 if any of them went wrong. A try is void if the
-host disturbed more than a fifth of it; it says nothing about the fault.
+own. It prints one line for each, and ends with 1 if any of them went wrong or none was ok. A try is
+void if the host disturbed more than a fifth of it, or if its company did not start or ended by
+itself; it says nothing about the fault.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
-from chaosops.core.files import write_text
+from chaosops.core.files import open_file, write_text
 from chaosops.core.source import source_commit
 from chaosops.live.company import start_company
 from chaosops.live.faults import Fault, add_fault, load_faults, sizes_in
 from chaosops.live.operator_socket import Operator
 from chaosops.live.plan import CompanyPlan
+from chaosops.live.platform import VoidRun
+from chaosops.live.result import Result, VoidTry, verdict
 from chaosops.live.window import VOID_SHARE
 from chaosops.version import VERSION
 
@@ -41,18 +45,6 @@ _ENDS_S = 20.0
 _HARMLESS_S = 8.0
 _STAYS_S = 8.0
 _POLL_S = 0.25
-
-
-class Result(Protocol):
-    """What was found at one service. As text it is one line."""
-
-    def to_wire(self) -> dict[str, Any]: ...
-
-    @property
-    def worked(self) -> bool: ...
-
-    @property
-    def is_void(self) -> bool: ...
 
 
 Run: TypeAlias = "Callable[[Operator, Fault, str, int], Result]"
@@ -77,7 +69,7 @@ class Lifecycle(NamedTuple):
     relapse: str
     """What was sick after it had been well."""
     seconds: int
-    void_s: int
+    void_s: float
 
     @property
     def worked(self) -> bool:
@@ -110,10 +102,6 @@ class Lifecycle(NamedTuple):
             f"well {seconds(self.well_s):<6} {lasts} "
             f"void {self.void_s}s | {self.alert} | {'; '.join(self.lines)}"
         )
-
-
-def verdict(result: Result) -> str:
-    return "void" if result.is_void else "ok" if result.worked else "BAD"
 
 
 def plan_with(threshold_pct: int, seed: int = 1) -> CompanyPlan:
@@ -177,8 +165,8 @@ def run_lifecycle(
         lines[:3],
         well_s,
         relapse,
-        after["seconds"] - before["seconds"],
-        after["void"] - before["void"],
+        round(after["seconds"] - before["seconds"]),
+        round(after["void"] - before["void"], 1),
     )
 
 
@@ -229,12 +217,15 @@ def run_each(
 ) -> Iterator[Result]:
     """Each in a company of its own, so that nothing is left of the one before."""
     for fault, service in wanted:
-        with start_company(plan_with(threshold_pct), operator=True, core=core) as company:
-            operator = Operator(company.folder)
-            try:
-                yield run(operator, fault, service, threshold_pct)
-            finally:
-                operator.close()
+        try:
+            with (
+                start_company(plan_with(threshold_pct), operator=True, core=core) as company,
+                closing(Operator(company.folder)) as operator,
+            ):
+                result = run(operator, fault, service, threshold_pct)
+        except VoidRun as error:
+            result = VoidTry(fault.mechanism, service, threshold_pct, str(error))
+        yield result
 
 
 def arguments(name: str) -> argparse.ArgumentParser:
@@ -257,6 +248,8 @@ def try_all(given: argparse.Namespace, run: Run) -> int:
         if not 1 <= given.threshold <= 90:
             raise BadInput("--threshold must be from 1 to 90")
         wanted = list(choose(given.faults or own, given.times))
+        if given.out is not None:
+            open_file(given.out, "--out")
         found = []
         commit = source_commit()
         for result in run_each(wanted, given.threshold, given.core, run):
@@ -269,7 +262,7 @@ def try_all(given: argparse.Namespace, run: Run) -> int:
         return 2
     count = [verdict(result) for result in found]
     print(f"{count.count('ok')} of {len(count)} ok, {count.count('void')} void")
-    return 0 if all(one != "BAD" for one in count) else 1
+    return 0 if "ok" in count and "BAD" not in count else 1
 
 
 def record_of(commit: str | None, found: Mapping[str, Any]) -> str:

@@ -12,6 +12,8 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from chaosops.live.platform import VoidRun
+
 if TYPE_CHECKING:
     from chaosops.live.loopback_machinery import LoopbackMachinery
 
@@ -64,18 +66,31 @@ def _status(machinery: LoopbackMachinery) -> dict[str, Any]:
 
 
 class Operator:
-    """The client's side of the socket."""
+    """The client's side of the socket. Raises ``VoidRun`` where the company has ended."""
 
     def __init__(self, folder: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(str(folder / FILE))
-        self._file = self._socket.makefile("rwb")
+        try:
+            self._socket.connect(str(folder / FILE))
+        except (ConnectionError, FileNotFoundError):
+            self._socket.close()
+            raise _ended() from None
+        self._file = self._socket.makefile("rb")
 
     def ask(self, do: str, **more: Any) -> Any:
-        self._file.write(json.dumps({"do": do, **more}).encode() + b"\n")
-        self._file.flush()
-        return json.loads(self._file.readline())
+        try:
+            self._socket.sendall(json.dumps({"do": do, **more}).encode() + b"\n")
+            line = self._file.readline()
+        except ConnectionError:
+            raise _ended() from None
+        if not line.endswith(b"\n"):
+            raise _ended()
+        return json.loads(line)
 
     def close(self) -> None:
         self._file.close()
         self._socket.close()
+
+
+def _ended() -> VoidRun:
+    return VoidRun("the company ended before it answered; run the command again")

@@ -5,7 +5,7 @@
 Three times the setting is moved beyond its threshold, and the remedy has to end it: once after 92 %
 of the threshold were harmless, once by two changes of 75 %, once by a change of 200 %. The first
 time all other verbs are applied before, and none of them may end it. It prints one line for each
-fault and service, and ends with 1 if anything went wrong.
+fault and service, and ends with 1 if anything went wrong or nothing was ok.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from chaosops.live.lifecycle import (
     moved,
     try_all,
     until,
-    verdict,
 )
 from chaosops.live.operator_socket import Operator
+from chaosops.live.result import verdict
 from chaosops.live.topology import SPECS
 from chaosops.live.window import VOID_SHARE
 
@@ -54,7 +54,7 @@ class Trial:
     alert: str = ""
     gauges: str = ""
     seconds: int = 0
-    void_s: int = 0
+    void_s: float = 0.0
 
     @property
     def worked(self) -> bool:
@@ -105,8 +105,8 @@ class _Runner:
         self._strike(2.0)
         self._mend("after 200%")
         after = self.operator.ask("status")
-        trial.seconds = after["seconds"] - before["seconds"]
-        trial.void_s = after["void"] - before["void"]
+        trial.seconds = round(after["seconds"] - before["seconds"])
+        trial.void_s = round(after["void"] - before["void"], 1)
         return trial
 
     def _until(self, reached: Callable[[Any], bool], limit_s: float) -> float | None:

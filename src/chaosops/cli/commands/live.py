@@ -24,6 +24,7 @@ from chaosops.core.vocabulary import HEALTH_WORDS, Tier
 from chaosops.evaluation.live_comparison import SIMULATED, Pair, Player, summary, table_rows
 from chaosops.evaluation.matrix import scenarios
 from chaosops.live.plan import CompanyPlan
+from chaosops.live.platform import VoidRun
 from chaosops.packs import read_tiers
 from chaosops.packs.live import PACK
 from chaosops.packs.live.pack import start_loopback
@@ -65,7 +66,7 @@ def _seen(folder: Path) -> dict[str, Any]:
             told: dict[str, Any] = operator.ask("status")
         finally:
             operator.close()
-    except (OSError, ValueError):  # it ends at this moment
+    except (OSError, VoidRun):  # it ends at this moment
         return {}
     return told
 

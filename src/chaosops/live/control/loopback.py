@@ -19,6 +19,7 @@ from chaosops.live.platform import LoggedChange, Observation, VoidRun
 from chaosops.live.wire import observation_from_wire
 
 _LAST_WORDS_S = 1.0
+_FAILED = 500  # and above: the control plane could not do it, an agent of its is dead, say
 
 
 def open_loopback(plan: CompanyPlan, core: int | None = None) -> LoopbackPlatform:
@@ -111,7 +112,8 @@ class LoopbackPlatform:
         try:
             return call()
         except Refused as refused:
-            raise BadInput(str(refused)) from None
+            kind = VoidRun if refused.status >= _FAILED else BadInput
+            raise kind(str(refused)) from None
         except BadInput as error:
             # A company that is about to end says why.
             until = time.monotonic() + _LAST_WORDS_S

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from chaosops.core.errors import BadInput
+from chaosops.core.printable import one_line
 from chaosops.core.telemetry import LogLine, TraceEntry
 from chaosops.live.control.serving import check_plan
 from chaosops.live.kubernetes.api import CONFLICT, FORBIDDEN, NOT_FOUND, Api, ApiRefused
@@ -33,7 +34,8 @@ _TOKEN_S = 7200
 _QUARANTINE_S = 10.0
 _END_S = 60.0
 _POLL_S = 0.1
-_LONGEST = 300  # characters of a text in the feed
+_LONGEST = 300  # characters of a text in the feed, or of a warning
+_MOST_WARNINGS = 40
 
 
 class AuditSource(Protocol):
@@ -135,16 +137,7 @@ class KubernetesPlatform:
         events = self._api.call("GET", self._paths.events)["items"]
         events.sort(key=lambda event: int(event["metadata"]["resourceVersion"]))
         logs = (*seen.logs, *self._warnings(events, minute))
-        return Observation(
-            readings,
-            seen.alerts,
-            logs,
-            read_feed(events),
-            seen.served,
-            seen.lost,
-            seen.seconds,
-            seen.void_seconds,
-        )
+        return seen._replace(readings=readings, logs=logs, feed=read_feed(events))
 
     def close(self) -> None:
         """Returns when the namespace is gone."""
@@ -246,16 +239,17 @@ class KubernetesPlatform:
         }
 
     def _warnings(self, events: Sequence[dict[str, Any]], minute: int) -> tuple[LogLine, ...]:
-        """Each in the minute in which it was first seen."""
+        """The latest, each in the minute in which it was first seen. Agents write them too."""
         services = sorted({one.service for one in self._plan.settings}, key=len, reverse=True)
         for event in events:
             name = event["involvedObject"].get("name", "")
             # A pod or a release has the name of its Deployment, and more.
             service = next((one for one in services if f"{name}-".startswith(f"{one}-")), None)
             if event.get("type") == "Warning" and service is not None:
-                line = LogLine(minute, service, "WARN", event.get("message", ""))
+                text = one_line(event.get("message", ""))[:_LONGEST]
+                line = LogLine(minute, service, "WARN", text)
                 self._warned.setdefault(event["metadata"]["uid"], line)
-        return tuple(self._warned.values())
+        return tuple(self._warned.values())[-_MOST_WARNINGS:]
 
 
 def read_feed(events: Sequence[dict[str, Any]]) -> tuple[TraceEntry, ...]:
@@ -275,6 +269,6 @@ def _said(text: str) -> TraceEntry | None:
         names = ("agent", "setting", "service", "before", "after", "reason")
         agent, setting, service, before, after, reason = texts = [str(said[name]) for name in names]
         entry = TraceEntry(int(said["minute"]), agent, setting, service, before, after, reason)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
     return entry if all(one.isprintable() and len(one) <= _LONGEST for one in texts) else None

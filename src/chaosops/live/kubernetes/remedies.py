@@ -7,28 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from chaosops.core.errors import BadInput
+from chaosops.live.faults import remedies
 from chaosops.live.kubernetes.api import Api
 from chaosops.live.kubernetes.objects import OWN, REPLICAS, RESTARTED, REVISION, Paths
 from chaosops.live.plan import CompanyPlan
 from chaosops.live.platform import TEAM
 
-RESTORED_BY = {
-    "lock_timeout_s": "restart",
-    "buffer_mb": "restart",
-    "dns_ttl_s": "restart",
-    "timeout_ms": "rollback",
-    "canary_min": "rollback",
-    "pool_size": "rollback",
-    "home_weight": "reroute",
-    "retention_h": "purge",
-    "cert_days": "renew_cert",
-    "retry_pct": "throttle",
-    "cache_mb": "warm_cache",
-    "batch_slots": "pause_batch",
-    "quota_rps": "escalate",
-}
-"""The verb that puts a setting back. Replicas follow ``scale``."""
-_VERBS = {*RESTORED_BY.values(), "scale"}
 _HASH = "pod-template-hash"
 _SETTLE_S = 10.0
 _POLL_S = 0.1
@@ -42,12 +26,14 @@ class TeamRemedies:
         self._now = now
 
     def remedy(self, verb: str, service: str, replicas: int = 0) -> None:
-        if verb not in _VERBS:
-            raise BadInput(f"no remedy {verb[:40]!a}; there are: {', '.join(sorted(_VERBS))}")
+        verbs = set(remedies().values())
+        if verb not in verbs:
+            raise BadInput(f"no remedy {verb[:40]!a}; there are: {', '.join(sorted(verbs))}")
         if verb == "scale":
             body = {"spec": {REPLICAS: replicas}}
             self._api.call("PATCH", self._paths.scale(service), body, author=TEAM)
-        elif verb == "restart":
+            return
+        if verb == "restart":
             self._restart(service)
         elif verb == "rollback":
             self._undo(service)
@@ -55,9 +41,10 @@ class TeamRemedies:
 
     def _restore(self, verb: str, service: str) -> None:
         """Escalating concerns every service."""
+        verbs = remedies()
         usual: dict[str, dict[str, str]] = {}
         for one in self._plan.settings:
-            if RESTORED_BY.get(one.setting) == verb and (one.service == service or not service):
+            if verbs.get(one.setting) == verb and (one.service == service or not service):
                 usual.setdefault(one.service, {})[one.setting] = str(one.usual)
         for name, settings in usual.items():
             body = {"data": settings}

@@ -7,6 +7,7 @@ repair is no repair, and a repair counts as soon as it was made, and not before 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from chaosops.core.actions import (
@@ -15,6 +16,7 @@ from chaosops.core.actions import (
     Escalate,
     FlagRogue,
     Inspect,
+    Noop,
     Remedy,
     Resolve,
     Scale,
@@ -120,8 +122,7 @@ class LiveIncident(NamedTuple):
         self.run.require_next(step)
         before = state.judged
         judged, _ = self.plotted.advance(before, action, flagged, step)
-        strikes = [self._change(fault, step) for fault in judged.faults if _is_new(fault, before)]
-        seen = self.run.pass_minute(step, strikes)
+        seen = self.run.pass_minute(step, self._strikes(judged, before, step))
         sick = any(reading.health for reading in seen.readings)
         if sick:
             judged = _still_taking_effect(judged, before, step)
@@ -134,8 +135,31 @@ class LiveIncident(NamedTuple):
         closed = isinstance(action, Resolve) and self.plotted.is_over(judged)
         resolved = closed or judged.steady >= _STEADY
         if resolved or step >= self.limit:
-            self.run.end(step, well_steps=judged.steady if resolved else None)
+            well_steps = judged.steady if resolved else None
+            self.run.end(step, well_steps, self._relapses(judged, flagged, step))
         return LiveState(judged, seen), resolved
+
+    def _strikes(self, judged: CompanyState, before: CompanyState, step: int) -> list[LoggedChange]:
+        """What strikes in this minute. A fault that is at work strikes again if routine has just
+        written its setting: only a remedy ends it."""
+        written = {(entry.target, entry.action) for entry in self.plotted.scenery.routine(step)}
+        changes = [(fault, self._change(fault, step)) for fault in judged.faults if fault.active]
+        return [
+            change
+            for fault, change in changes
+            if _is_new(fault, before) or (change.service, change.setting) in written
+        ]
+
+    def _relapses(
+        self, judged: CompanyState, flagged: tuple[str, ...], step: int
+    ) -> Iterator[list[LoggedChange]]:
+        """What the cause would still do if the team left now. The work of agents in quarantine
+        is in other hands then."""
+        while True:
+            step += 1
+            before, (judged, _) = judged, self.plotted.advance(judged, Noop(), flagged, step)
+            cause = [fault for fault in judged.faults if fault.mechanism == self.cause]
+            yield self._strikes(judged._replace(faults=tuple(cause)), before, step)
 
     def _change(self, fault: Fault, step: int) -> LoggedChange:
         """What sets off a fault in an incident that is under way: it comes back, or the work of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from chaosops.core.episode import Episode
 from chaosops.live.window import VOID_SHARE
@@ -17,6 +18,9 @@ class LiveReport(NamedTuple):
     thought_s: float
     """How long a turn was thought about, on average."""
     starts: int
+    steps: int
+    blind_steps: int
+    """In which so much was void that nothing could be said of any service."""
     watched: float
     """Seconds after the incident was resolved, 0 if nobody looked."""
     sick: int
@@ -26,7 +30,9 @@ class LiveReport(NamedTuple):
 
     @property
     def is_void(self) -> bool:
-        return self.void_seconds > VOID_SHARE * max(1, self.seconds)
+        """Seconds of thought count on neither side, so blind steps count by themselves."""
+        too_many = self.void_seconds > VOID_SHARE * max(1, self.seconds)
+        return too_many or self.blind_steps > VOID_SHARE * self.steps
 
     @property
     def is_durable(self) -> bool | None:
@@ -40,6 +46,8 @@ class LiveReport(NamedTuple):
             f"{self.lost:,} of {self.served:,} requests of users failed during the episode.",
             f"{self.void_seconds:g} of {self.seconds:g} seconds do not count: the host was busy.",
         ]
+        if self.blind_steps:
+            told.append(f"In {self.blind_steps} of {self.steps} steps no service could be judged.")
         if self.is_void:
             told.append("That is too much: this run is void.")
         if self.starts > 1:
@@ -51,17 +59,24 @@ class LiveReport(NamedTuple):
 
 
 def report_of(episode: Episode) -> LiveReport:
-    first, last = episode.observed[0], episode.observed[-1]
+    return report_from(episode.observed)
+
+
+def report_from(observed: Sequence[Any]) -> LiveReport:
+    first, last = observed[0], observed[-1]
     began, ended = first["seen"], last["seen"]
     after = last.get("after", {})
-    thought = [entry["thought_s"] for entry in episode.observed[1:]]
+    thought = [entry["thought_s"] for entry in observed[1:]]
+    blind = [entry["seen"]["blind"] for entry in observed[1:]]
     return LiveReport(
         ended["served"] - began["served"],
         ended["lost"] - began["lost"],
-        sum(entry["seconds"] for entry in episode.observed),
-        sum(entry["void_seconds"] for entry in episode.observed),
+        sum(entry["seconds"] for entry in observed),
+        sum(entry["void_seconds"] for entry in observed),
         sum(thought) / len(thought) if thought else 0.0,
         first.get("starts", 1),
+        len(blind),
+        sum(blind),
         after.get("seconds", 0.0),
         after.get("sick", 0),
         after.get("void_seconds", 0),

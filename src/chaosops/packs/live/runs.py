@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from chaosops.core.errors import BadInput
@@ -49,8 +49,11 @@ class Run(Protocol):
         """Let a minute pass in which some changes are made."""
         ...
 
-    def end(self, step: int, *, well_steps: int | None) -> None:
-        """``well_steps``: for how many steps all was well. None if nothing was resolved."""
+    def end(
+        self, step: int, well_steps: int | None, strikes: Iterator[Sequence[LoggedChange]]
+    ) -> None:
+        """``well_steps``: for how many steps all was well. None if nothing was resolved.
+        ``strikes``: what is still to come, minute by minute."""
         ...
 
 
@@ -73,6 +76,7 @@ class LiveRun:
         self._finding: dict[str, Any] = {}
         self._is_over = False
         self._turn_began = time.monotonic()
+        self._thought_s: float | None = None
         self.observed: list[dict[str, Any]] = []
 
     def open(self) -> Observation | None:
@@ -110,6 +114,7 @@ class LiveRun:
         self.observed.append(entry)
         self._finding = {}
         self._turn_began = time.monotonic()
+        self._thought_s = None
         return seen
 
     def require_next(self, step: int) -> None:
@@ -120,6 +125,8 @@ class LiveRun:
                 "a live incident goes on in real time and cannot be forked or taken back; "
                 "play the same seed of pack rehearsal for that"
             )
+        if self._thought_s is None:  # what is carried out from here on is no thought
+            self._thought_s = time.monotonic() - self._turn_began
 
     def inspect(self, service: str, step: int) -> Inspection:
         """As in the arena: what changed before the incident, whoever did it. How busy a service
@@ -162,18 +169,19 @@ class LiveRun:
         self._platform.quarantine(agent)
 
     def pass_minute(self, step: int, strikes: Sequence[LoggedChange]) -> Observation:
-        thought_s = time.monotonic() - self._turn_began
-        self._step = step
+        thought_s, self._step = self._thought_s, step
         self._platform.begin(step)
         before = self._platform.observe(step)
         for change in strikes:
             self._platform.change(change)
         self._sleep(self._pace.step)
         seen = self._note(self._platform.observe(step), before)
-        self.observed[-1]["thought_s"] = round(thought_s, 2)
+        self.observed[-1]["thought_s"] = round(thought_s or 0.0, 2)
         return seen
 
-    def end(self, step: int, *, well_steps: int | None) -> None:
+    def end(
+        self, step: int, well_steps: int | None, strikes: Iterator[Sequence[LoggedChange]]
+    ) -> None:
         """Does it last? Then look once more whether the record is whole, and take the company
         down."""
         pace = self._pace
@@ -185,6 +193,8 @@ class LiveRun:
             step += 1
             watched += pace.step
             self._platform.begin(step)
+            for change in next(strikes):
+                self._platform.change(change)
             self._sleep(pace.step)
             seen = self._platform.observe(step)
             sick += any(one.health for one in seen.readings) and not seen.blind
@@ -250,4 +260,6 @@ class RecordedRun:
     def pass_minute(self, step: int, strikes: Sequence[LoggedChange]) -> Observation:
         return self._seen[step]
 
-    def end(self, step: int, *, well_steps: int | None) -> None: ...
+    def end(
+        self, step: int, well_steps: int | None, strikes: Iterator[Sequence[LoggedChange]]
+    ) -> None: ...
