@@ -19,8 +19,9 @@ from chaosops.live.plan import CompanyPlan
 from chaosops.live.platform import INFRASTRUCTURE, Observation, Platform, VoidRun
 from chaosops.packs import load_pack, loadable_packs, make_scenario, splits, training_splits
 from chaosops.packs.arena.acts import change_pct
-from chaosops.packs.arena.state import Fault
+from chaosops.packs.arena.state import CompanyState, Fault
 from chaosops.packs.live import PACK, LivePack
+from chaosops.packs.live.incident import LiveIncident, LiveState
 from chaosops.packs.live.plans import plan_of
 from chaosops.packs.live.reports import report_of
 from chaosops.packs.rehearsal.incidents import write_incident
@@ -53,6 +54,13 @@ def companies(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[FakePlatform]]:
 
 def scenario(seed: int, tier: str = "hard", pack: str = "live") -> Scenario:
     return make_scenario(pack=pack, tier=tier, seed=seed)
+
+
+def opened(env: Env) -> tuple[LiveIncident, CompanyState]:
+    incident, state = env.world.truth.incident, env.world.truth.state
+    assert isinstance(incident, LiveIncident)
+    assert isinstance(state, LiveState)
+    return incident, state.judged
 
 
 @pytest.mark.parametrize("tier", list(Tier))
@@ -139,7 +147,7 @@ def test_neglected_work_strikes(companies: list[FakePlatform]) -> None:
 def test_routine_does_not_repair_neglected_work(companies: list[FakePlatform]) -> None:
     """What strikes where agents write too strikes again after they wrote."""
     env = Env(scenario(3))
-    incident, state = env.world.truth.incident, env.world.truth.state.judged
+    incident, state = opened(env)
     plotted = incident.plotted
     kinds = {kind.mechanism.setting: kind.name for kind in plotted.plot.kinds}
     step, entry = next(
@@ -334,7 +342,7 @@ def test_a_cause_that_comes_back_after_the_end_is_seen(
     """A rogue at large undoes a repair, also where the Manager has closed the incident."""
     monkeypatch.setattr(PACK, "pace", AT_ONCE._replace(step=0.01, lasts=0.11))
     env = Env(scenario(2, "easy"))
-    incident, state = env.world.truth.incident, env.world.truth.state.judged
+    incident, state = opened(env)
     due = state._replace(faults=(), quarantined=(), due=3)
     coming = incident._relapses(due, (), 1)
     strikes = [next(coming) for _ in range(4)]

@@ -143,7 +143,8 @@ def _crossed(name: str, rows: Sequence[dict[str, Any]], guilty: Any) -> dict[str
     scores = np.zeros(len(rows))
     for fold in range(_FOLDS):
         known, unseen = np.flatnonzero(place != fold), np.flatnonzero(place == fold)
-        told = read([of(rows[i]) for i in known], guilty[known], [of(rows[i]) for i in unseen])
+        learned, judged = ([of(rows[int(i)]) for i in side] for side in (known, unseen))
+        told = read(learned, guilty[known], judged)
         scores[unseen] = _ranks(np.asarray(told))
     return _area(scores, guilty)
 
