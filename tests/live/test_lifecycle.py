@@ -171,3 +171,19 @@ def test_void_seconds_have_one_decimal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _one_look(operator: Any, reached: Callable[[Any], bool], _: float) -> float | None:
     return 0.1 if reached(operator.ask("status")) else None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ledger=4", "expected SERVICE.SETTING=VALUE"),
+        ("ledger.replicas=many", "expected SERVICE.SETTING=VALUE"),
+        ("legder.replicas=4", "did you mean 'ledger.replicas'"),
+    ],
+)
+def test_a_setting_that_is_none_gets_one_line(
+    capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    given = arguments("lifecycle").parse_args(["bad_config", "--set", text])
+    assert try_all(given, run_lifecycle) == 2
+    assert said in capsys.readouterr().err

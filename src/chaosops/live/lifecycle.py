@@ -3,6 +3,7 @@
     python -m chaosops.live.lifecycle                      # all faults at all their services
     python -m chaosops.live.lifecycle bad_config deadlock:ledger --threshold 35
     python -m chaosops.live.lifecycle --times 3 --stays 60 --out results/lifecycles.json
+    python -m chaosops.live.lifecycle cache_stampede --set ledger.replicas=4
 
 ``--times 3`` tries each fault three times, at its services in turn. Each try has a company of its
 own. It prints one line for each, and ends with 1 if any of them went wrong or none was ok. A try is
@@ -34,6 +35,7 @@ from chaosops.live.operator_socket import Operator
 from chaosops.live.plan import CompanyPlan
 from chaosops.live.platform import VoidRun
 from chaosops.live.result import Result, VoidTry, verdict
+from chaosops.live.topology import SPECS
 from chaosops.live.window import VOID_SHARE
 from chaosops.version import VERSION
 
@@ -48,6 +50,7 @@ _POLL_S = 0.25
 
 
 Run: TypeAlias = "Callable[[Operator, Fault, str, int], Result]"
+Change: TypeAlias = tuple[str, str, int]  # service, setting and value
 
 
 class Lifecycle(NamedTuple):
@@ -213,7 +216,11 @@ def choose(wanted: Sequence[str], times: int | None = None) -> Iterator[tuple[Fa
 
 
 def run_each(
-    wanted: Sequence[tuple[Fault, str]], threshold_pct: int, core: int | None, run: Run
+    wanted: Sequence[tuple[Fault, str]],
+    threshold_pct: int,
+    core: int | None,
+    run: Run,
+    before: Sequence[Change] = (),
 ) -> Iterator[Result]:
     """Each in a company of its own, so that nothing is left of the one before."""
     for fault, service in wanted:
@@ -222,10 +229,28 @@ def run_each(
                 start_company(plan_with(threshold_pct), operator=True, core=core) as company,
                 closing(Operator(company.folder)) as operator,
             ):
+                for place, setting, value in before:
+                    operator.ask("set", service=place, setting=setting, value=value)
                 result = run(operator, fault, service, threshold_pct)
         except VoidRun as error:
             result = VoidTry(fault.mechanism, service, threshold_pct, str(error))
         yield result
+
+
+def _change(text: str) -> Change:
+    """
+    >>> _change("ledger.replicas=4")
+    ('ledger', 'replicas', 4)
+    """
+    place, _, value = text.partition("=")
+    service, _, setting = place.partition(".")
+    if not setting or not value.isdecimal():
+        raise BadInput(f"--set {text}: expected SERVICE.SETTING=VALUE, such as ledger.replicas=4")
+    known = {(one.service, one.setting) for one in plan_with(30).settings}
+    known |= {(name, "replicas") for name in SPECS}
+    if (service, setting) not in known:
+        raise UnknownName("setting", place, sorted(map(".".join, known)))
+    return service, setting, int(value)
 
 
 def arguments(name: str) -> argparse.ArgumentParser:
@@ -236,6 +261,9 @@ def arguments(name: str) -> argparse.ArgumentParser:
     parser.add_argument("--threshold", type=int, default=30, help="of every setting, in percent")
     parser.add_argument("--times", type=int, help="how often each fault; once at each service")
     parser.add_argument("--core", type=int, default=None, help="the core of the company")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="SERVICE.SETTING=VALUE", help="set it first"
+    )
     parser.add_argument("--out", type=Path, help="a file for the results, as JSON")
     return parser
 
@@ -248,11 +276,12 @@ def try_all(given: argparse.Namespace, run: Run) -> int:
         if not 1 <= given.threshold <= 90:
             raise BadInput("--threshold must be from 1 to 90")
         wanted = list(choose(given.faults or own, given.times))
+        before = [_change(text) for text in given.set]
         if given.out is not None:
             open_file(given.out, "--out")
         found = []
         commit = source_commit()
-        for result in run_each(wanted, given.threshold, given.core, run):
+        for result in run_each(wanted, given.threshold, given.core, run, before):
             found.append(result)
             print(result, flush=True)
             if given.out is not None:
