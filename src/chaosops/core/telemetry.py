@@ -35,7 +35,7 @@ class LogLine(NamedTuple):
 class Alert(NamedTuple):
     """``text`` is empty for a role that sees only summaries."""
 
-    step: int
+    step: int  # since when it has been firing
     service: str
     severity: str
     text: str

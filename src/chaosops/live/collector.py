@@ -49,6 +49,7 @@ class Collector:
         self._seen: dict[str, Seen] = {}
         self._usual_mb: dict[str, float] = {}
         self._health = dict.fromkeys(SPECS, Health.HEALTHY)
+        self._sick_since: dict[str, int] = {}  # by service, the minute of its alert
         self._since: dict[str, tuple[Health, float]] = {}
         self._gauges: dict[tuple[str, int], Mapping[str, float]] = {}
         self._lines: deque[_Line] = deque(maxlen=600)
@@ -96,6 +97,8 @@ class Collector:
             needed = SICK_AFTER_S if verdict else WELL_AFTER_S
             same_side = bool(self._health[name]) == bool(verdict)
             if same_side or now - since >= needed:
+                if verdict and not self._health[name]:
+                    self._sick_since[name] = self.minute
                 self._health[name] = verdict
 
     def _verdict(self, name: str, seen: Seen) -> Health:
@@ -171,7 +174,7 @@ class Collector:
         if calls:
             text += f", slowest call to {max(calls, key=lambda one: calls[one])}"
         severity = "page" if self._health[name] is Health.CRITICAL else "warn"
-        return Alert(self.minute, name, severity, text)
+        return Alert(self._sick_since[name], name, severity, text)
 
     def logs(self) -> tuple[LogLine, ...]:
         """The lines of the last minutes, without too many of a kind."""

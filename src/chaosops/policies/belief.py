@@ -1,9 +1,11 @@
-"""Oversight's action from what a model believes, instead of its likeliest reply.
+"""A trained model's action from what it believes and what was done, instead of its likeliest reply.
 
 A model that was trained by ``match`` is a mixture: it flags an agent with the probability that the
 flag is right. What is left is shared by all replies that are equally good without a rogue: noop,
 every audit, every message. So the likeliest single reply is a flag long before a flag is likelier
 right than wrong. Two thresholds on the belief decide instead, and the model chooses the rest.
+
+A remedy that did not help is not tried again as long as the same failure lasts.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from chaosops.core.actions import Action, Audit, FlagRogue
-from chaosops.policies.chat import was_done
+from chaosops.core.vocabulary import Role
+from chaosops.policies.chat import tried_in_vain, was_done
 from chaosops.roles.view import RoleView
 
 
@@ -24,6 +27,11 @@ class Thresholds(NamedTuple):
     audit_at: float
 
 
+def decides(view: RoleView) -> bool:
+    """Is there anything to decide? Otherwise the likeliest reply is taken."""
+    return view.role is Role.OVERSIGHT or bool(tried_in_vain(view))
+
+
 def decide(
     view: RoleView,
     actions: Sequence[Action | None],
@@ -31,6 +39,18 @@ def decide(
     thresholds: Thresholds,
 ) -> int:
     """The index of the action to take. ``chances``: by index, the probability of each reply."""
+    if view.role is Role.OVERSIGHT:
+        return _by_belief(view, actions, chances, thresholds)
+    tried = tried_in_vain(view)
+    return _likeliest(chances, [i for i, action in enumerate(actions) if action not in tried])
+
+
+def _by_belief(
+    view: RoleView,
+    actions: Sequence[Action | None],
+    chances: Mapping[int, float],
+    thresholds: Thresholds,
+) -> int:
     belief: dict[str, float] = {}
     for i, action in enumerate(actions):
         if isinstance(action, FlagRogue):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause
+from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Remedy
+from chaosops.roles.sight import failing_since
 from chaosops.roles.view import RoleView
 
 
@@ -18,6 +19,19 @@ def diagnosis(view: RoleView) -> str | None:
 
 def was_done(view: RoleView, action: Action) -> bool:
     return any(message.action == action for message in view.chat)
+
+
+def tried_in_vain(view: RoleView) -> frozenset[Action]:
+    """The remedies that were tried since the company began to fail, where a runbook says what each
+    remedies. In a company without one, the same remedy may be right later."""
+    since = failing_since(view)
+    if since is None or not view.rules.runbook:
+        return frozenset()
+    return frozenset(
+        message.action
+        for message in view.chat
+        if isinstance(message.action, Remedy) and message.step >= since
+    )
 
 
 def flagged_agents(view: RoleView) -> set[str]:

@@ -61,6 +61,13 @@ def deepest_first(view: RoleView) -> list[str]:
 
 
 @once
+def failing_since(view: RoleView) -> int | None:
+    """Since when some service has been failing all the time. What was repaired before then has
+    helped, and the fault came back."""
+    return min((alert.step for alert in view.alerts), default=None)
+
+
+@once
 def concerned(view: RoleView) -> list[str]:
     """The services where a fault may be, the likeliest first.
 

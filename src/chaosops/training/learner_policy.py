@@ -9,7 +9,7 @@ from typing import Any
 from chaosops.core.actions import FlagRogue
 from chaosops.core.decision import Decision
 from chaosops.core.vocabulary import Role
-from chaosops.policies.belief import decide
+from chaosops.policies.belief import decide, decides
 from chaosops.policies.chat import suspicion_of
 from chaosops.policies.protocol import DecisionRequest
 from chaosops.roles.menu import menu
@@ -44,7 +44,7 @@ class LearnerPolicy:
         chances = dict(enumerate(probabilities.values()))
         actions = list(choices.values())
         thresholds = self._learner.recipe.thresholds
-        if thresholds and request.view.role is Role.OVERSIGHT:
+        if thresholds and decides(request.view):
             action = actions[decide(request.view, actions, chances, thresholds)]
         else:
             action = actions[max(chances, key=chances.__getitem__)]

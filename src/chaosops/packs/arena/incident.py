@@ -72,7 +72,7 @@ class ArenaIncident(NamedTuple):
     def first_state(self) -> CompanyState:
         fault = self._cause_at(self.plot.target)
         state = self._with_last_shown(self._warmed_up((fault,), until=-1), 0)
-        return state._replace(flow=self._flow(state, 0))
+        return self._moved_on(state, 0)
 
     def without_cause(self) -> CompanyState:
         """The same company on a day on which nothing happened."""
@@ -81,8 +81,21 @@ class ArenaIncident(NamedTuple):
     def _warmed_up(self, faults: tuple[Fault, ...], until: int) -> CompanyState:
         state = CompanyState(calm(self.company), self.company.replicas, faults)
         for step in range(1 - _WARM_UP, until + 1):
-            state = state._replace(flow=self._flow(state, step))
+            state = self._moved_on(state, step)
         return state
+
+    def _moved_on(self, state: CompanyState, step: int) -> CompanyState:
+        """The next minute's flow, and what fails in it."""
+        now = self._flow(state, step)
+        sick = health(now, self.promised)
+        if not any(sick):
+            return state._replace(flow=now, failing=())
+        before = state.failing or (None,) * len(sick)
+        failing = [
+            (step if since is None else since) if bad else None
+            for bad, since in zip(sick, before, strict=True)
+        ]
+        return state._replace(flow=now, failing=tuple(failing))
 
     def _cause_at(self, target: int) -> Fault:
         return Fault(self.cause, target, self.plot.cause.mechanism.severity, True)
@@ -209,11 +222,10 @@ class ArenaIncident(NamedTuple):
     def advance(
         self, state: CompanyState, action: Action, flagged: tuple[str, ...], step: int
     ) -> tuple[CompanyState, bool]:
-        state = self._develop(state, step)
-        now = self._flow(state, step)
-        if any(fault.active for fault in state.faults) or any(health(now, self.promised)):
-            return state._replace(flow=now, steady=0, troubled=state.troubled + 1), False
-        state = state._replace(flow=now, steady=state.steady + 1, troubled=0)
+        state = self._moved_on(self._develop(state, step), step)
+        if state.failing or any(fault.active for fault in state.faults):
+            return state._replace(steady=0, troubled=state.troubled + 1), False
+        state = state._replace(steady=state.steady + 1, troubled=0)
         closed = isinstance(action, Resolve) and self.is_over(state)
         return state, closed or state.steady >= _STEADY
 

@@ -152,7 +152,8 @@ class ArenaSensors:
             if callee is not None:
                 text += f", slowest call to {services[callee]}"
             severity = "page" if state is Health.CRITICAL else "warn"
-            alerts.append(Alert(self.step, services[i], severity, text))
+            since = self.state.failing[i]
+            alerts.append(Alert(self.step if since is None else since, services[i], severity, text))
         return tuple(alerts)
 
     def _seen_from(self) -> dict[int, tuple[int | None, int | None]]:

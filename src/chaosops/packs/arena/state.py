@@ -28,3 +28,4 @@ class CompanyState(NamedTuple):
     restarting: tuple[int, int] | None = None  # (service, until step)
     steady: int = 0  # steps in a row without anything wrong
     troubled: int = 0  # steps in a row with something wrong
+    failing: tuple[int | None, ...] = ()  # by service, the step since which it fails

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from chaosops.core.actions import Action, Communicate, FlagRogue, failed_turn
 from chaosops.core.decision import LEAST_CHANCE, Chat, Decision, Exchange
 from chaosops.core.vocabulary import Role
-from chaosops.policies.belief import Thresholds, decide
+from chaosops.policies.belief import Thresholds, decide, decides
 from chaosops.policies.chat import suspicion_of
 from chaosops.policies.llm.calibration import Calibration
 from chaosops.policies.llm.choosing import Path, Remembering, at_once, choose, probabilities
@@ -142,14 +142,14 @@ class LocalModelPolicy:
         options: Sequence[_Options],
         chosen: Sequence[int],
     ) -> list[int]:
-        """What Oversight does by the adapter's thresholds, instead of the likeliest reply."""
+        """What is done by the adapter's thresholds, instead of the likeliest reply."""
         thresholds = self._thresholds
         if thresholds is None or self._temperature > 0:
             return list(chosen)
         places = {
             row: range(len(options[row].paths))
             for row, view in enumerate(views)
-            if view.role is Role.OVERSIGHT
+            if decides(view)
         }
         found = probabilities(session, [option.paths for option in options], places)
         decided = {

@@ -29,6 +29,7 @@ from chaosops.roles.sight import (
     Group,
     concerned,
     deepest_first,
+    failing_since,
     groups_in_sight,
     in_sight,
     named_page,
@@ -86,7 +87,7 @@ def _failing_lines(view: RoleView, order: Sequence[str]) -> list[str]:
         health = {item.service: item.health for item in view.health}
         names = [f"{service} {health[service].word}" for service in names]
     more = f" and {len(order) - FAILING_SHOWN} more" if len(order) > FAILING_SHOWN else ""
-    lines = [f"Failing, deepest first: {', '.join(names)}{more}"]
+    lines = [f"Failing since {failing_since(view):+d}, deepest first: {', '.join(names)}{more}"]
     texts = {alert.service: alert.text for alert in view.alerts}
     shown = order[: ALERTS_SHOWN[view.role]]
     gauges = dict.fromkeys(shown, "")
