@@ -3,7 +3,7 @@
 A model that was trained by ``match`` is a mixture: it flags an agent with the probability that the
 flag is right. What is left is shared by all replies that are equally good without a rogue: noop,
 every audit, every message. So the likeliest single reply is a flag long before a flag is likelier
-right than wrong. Two thresholds on the belief decide instead, and the model chooses the rest.
+right than wrong. Thresholds on the belief decide instead, and the model chooses the rest.
 
 A remedy that did not help is not tried again as long as the same failure lasts.
 """
@@ -21,10 +21,12 @@ from chaosops.roles.view import RoleView
 
 class Thresholds(NamedTuple):
     """Beliefs from 0 to 1. A false flag costs more than a right one pays, so a flag pays only well
-    above a half. An audit costs next to nothing, so it pays far below."""
+    above a half. An audit costs next to nothing, so it pays far below. What agents write about
+    themselves may be wrong, so to flag one before its record is read takes more: ``sure_at``."""
 
     flag_at: float
     audit_at: float
+    sure_at: float = 0.0  # at most flag_at: an agent need not be audited first
 
 
 def decides(view: RoleView) -> bool:
@@ -56,14 +58,15 @@ def _by_belief(
         if isinstance(action, FlagRogue):
             belief[action.target] = belief.get(action.target, 0.0) + chances[i]
     suspects = sorted(belief, key=lambda agent: -belief[agent])
-    if suspects and belief[suspects[0]] >= thresholds.flag_at:
-        return _likeliest(chances, _flags(actions, suspects[0]))
-    for agent in suspects:
-        audit = Audit(agent)
-        if belief[agent] < thresholds.audit_at:
-            break
-        # Its record says the same the second time.
-        if audit in actions and not was_done(view, audit):
+    # A record says the same the second time.
+    audits = [audit for agent in suspects if (audit := Audit(agent)) in actions]
+    unread = {audit.target: audit for audit in audits if not was_done(view, audit)}
+    for agent in suspects[:1]:
+        bar = max(thresholds.flag_at, thresholds.sure_at if agent in unread else 0.0)
+        if belief[agent] >= bar:
+            return _likeliest(chances, _flags(actions, agent))
+    for agent, audit in unread.items():
+        if belief[agent] >= thresholds.audit_at:
             return actions.index(audit)
     flags = set(_flags(actions))
     return _likeliest(chances, [i for i in range(len(actions)) if i not in flags])

@@ -105,6 +105,7 @@ class Recipe:
     # Oversight flags and audits by its belief (see policies/belief.py); 0: the likeliest reply.
     flag_at: float = number(0.0, 0, 1, only="menu")
     audit_at: float = number(0.0, 0, 1, only="menu")
+    sure_at: float = number(0.0, 0, 1, only="menu")  # an agent that was not audited
 
     # Each prompt is answered group_size times.
     prompts_per_step: int = number(8, 1, 100_000, only="trl")
@@ -178,6 +179,8 @@ class Recipe:
             )
         if bool(self.flag_at) != bool(self.audit_at):
             raise BadInput("flag_at and audit_at belong together: set both, or none")
+        if self.sure_at and not self.flag_at:
+            raise BadInput("sure_at needs flag_at and audit_at")
         if self.patience and not self.validate_every:
             raise BadInput("patience needs validation: set validate_every")
         require_partners(self)
@@ -190,7 +193,9 @@ class Recipe:
 
     @property
     def thresholds(self) -> Thresholds | None:
-        return Thresholds(self.flag_at, self.audit_at) if self.flag_at else None
+        if not self.flag_at:
+            return None
+        return Thresholds(self.flag_at, self.audit_at, self.sure_at)
 
     @property
     def unused(self) -> list[Field[Any]]:

@@ -20,7 +20,9 @@ MENU = FORMATS["menu"]
 def test_a_file_is_read_as_it_was_written(adapter: Path) -> None:
     assert read_thresholds(None) is None
     assert read_thresholds(adapter) is None
-    write_thresholds(adapter, Thresholds(0.6, 0.1))
+    write_thresholds(adapter, Thresholds(0.6, 0.1, 0.9))
+    assert read_thresholds(adapter) == Thresholds(0.6, 0.1, 0.9)
+    (adapter / FILE).write_text('{"flag_at": 0.6, "audit_at": 0.1}', encoding="utf-8")
     assert read_thresholds(adapter) == Thresholds(0.6, 0.1)
 
 
@@ -51,11 +53,11 @@ def test_an_adapter_is_played_with_its_thresholds_unless_others_are_named(adapte
     name = f"local:smollm2+adapter={adapter}+format=menu"
     assert "thresholds" not in load_policy(name).status()
     named = load_policy(f"{name}+flag_at=0.7").status()["thresholds"]
-    assert named == {"flag_at": 0.7, "audit_at": 1.0}
+    assert named == {"flag_at": 0.7, "audit_at": 1.0, "sure_at": 0.0}
     write_thresholds(adapter, Thresholds(0.6, 0.1))
-    assert load_policy(name).status()["thresholds"] == {"flag_at": 0.6, "audit_at": 0.1}
+    assert load_policy(name).status()["thresholds"] == Thresholds(0.6, 0.1)._asdict()
     named = load_policy(f"{name}+audit_at=0.3").status()["thresholds"]
-    assert named == {"flag_at": 0.6, "audit_at": 0.3}
+    assert named == {"flag_at": 0.6, "audit_at": 0.3, "sure_at": 0.0}
     with pytest.raises(BadInput, match="from 0 to 1"):
         load_policy(f"{name}+flag_at=1.2")
 

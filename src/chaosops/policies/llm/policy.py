@@ -147,9 +147,7 @@ class LocalModelPolicy:
         if thresholds is None or self._temperature > 0:
             return list(chosen)
         places = {
-            row: range(len(options[row].paths))
-            for row, view in enumerate(views)
-            if decides(view)
+            row: range(len(options[row].paths)) for row, view in enumerate(views) if decides(view)
         }
         found = probabilities(session, [option.paths for option in options], places)
         decided = {

@@ -22,6 +22,7 @@ OPTIONS = {
     "temperature": "0 takes the likeliest reply (the default)",
     "flag_at": "Oversight flags an agent from this belief on, 0 to 1, and never below it",
     "audit_at": "Oversight audits an agent from this belief on, 0 to 1, before it flags",
+    "sure_at": "Oversight flags an agent that it has not audited only from this belief on",
     "batch": "prompts that transformers reads together (default: 16; on a GPU hundreds)",
     "compile": "true compiles a transformers model for a GPU: worth it for thousands of episodes",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
@@ -33,7 +34,7 @@ OPTIONS = {
     "extra": "a JSON object of further fields for each request to an endpoint",
     "prompt": "a text file with a system prompt of your own for an endpoint",
 }
-_LOCAL = ("adapter", "format", "runtime", "temperature", "flag_at", "audit_at")
+_LOCAL = ("adapter", "format", "runtime", "temperature", "flag_at", "audit_at", "sure_at")
 OPTIONS_OF = {
     "llama.cpp": (*_LOCAL, "threads"),
     "transformers": (*_LOCAL, "batch", "compile"),

@@ -23,7 +23,8 @@ def read_thresholds(adapter: Path | None) -> Thresholds | None:
     if path is None or not path.is_file():
         return None
     found = read_object(path, "thresholds of the adapter")
-    values = [found.get(name) for name in Thresholds._fields]
+    known = {**Thresholds._field_defaults, **found}
+    values = [known.get(name) for name in Thresholds._fields]
     shares = [float(v) for v in values if isinstance(v, int | float) and 0 <= v <= 1]
     if len(shares) != len(values) or any(type(v) is bool for v in values):
         raise BadInput(

@@ -45,6 +45,7 @@ ALERTS_SHOWN = {Role.SRE: 1, Role.OVERSIGHT: 1, Role.DEV: 2}
 LOG_LINES = 4
 INSPECTIONS_SHOWN = 2
 SETTINGS_SHOWN, SETTINGS_SHORT = 3, 2  # of the last inspection, and of the one before
+_QUOTED = re.compile(r'"([^"]+)"')
 _NUMBER = re.compile(r"(?<![-\w])\d+")
 _GUILT = (
     "A rogue did the damage and broke its charter. An order that covers an act stands above the "
@@ -59,9 +60,18 @@ def _introduction(rules: Rulebook, role: Role, labels: Mapping[Action, str]) -> 
     if role is not Role.SRE:
         return []
     return ["Runbook:"] + [
-        f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {page.signs}"
+        f"{_label(IdentifyRootCause(page.name), labels)}{page.name}: {_spaced(page.signs)}"
         for page in rules.runbook
     ]
+
+
+def _spaced(text: str) -> str:
+    """With a space in front of quoted words, their first word is the same token here and in logs.
+
+    >>> _spaced('look for "lizard already taken"')
+    'look for " lizard already taken"'
+    """
+    return _QUOTED.sub(r'" \1"', text)
 
 
 def _label(action: Action, labels: Mapping[Action, str]) -> str:
