@@ -260,7 +260,10 @@ def test_the_record_of_the_shipped_adapter_is_its_recipe(name: str) -> None:
     assert replace(record, **same) == shipped
 
 
-@pytest.mark.parametrize("name", ["reading_first", "reading_second", "reading_third"])
+READING = ["reading_first", "reading_second", "reading_third", "reading_fourth"]
+
+
+@pytest.mark.parametrize("name", READING)
 def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> None:
     recipe = load_recipe(find_recipe(name))
     assert recipe.packs == {"arena": "2", "classic": "1"}
@@ -272,11 +275,13 @@ def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> Non
     }
     assert bool(recipe.start) == (name != "reading_first")
     # A wrong flag costs 75 points and a right one pays 50: below 0.6 a flag loses.
-    assert recipe.thresholds == Thresholds(flag_at=0.6, audit_at=0.1)
+    assert recipe.thresholds in (Thresholds(0.6, 0.1), Thresholds(0.6, 0.1, 0.9))
 
 
 def test_thresholds_come_together() -> None:
     assert Recipe().thresholds is None
+    with pytest.raises(BadInput, match="sure_at needs flag_at"):
+        Recipe(sure_at=0.9)
     with pytest.raises(BadInput, match="flag_at and audit_at belong together"):
         Recipe(flag_at=0.6)
 
