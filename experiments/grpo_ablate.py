@@ -53,7 +53,7 @@ MATCH = "match"
 STEPS = 160
 HELD_OUT = 200  # states that are never trained on
 LOOK_EVERY = 40  # updates between two looks at them
-ARENA_SEEDS = {Tier.EASY: 24, Tier.MEDIUM: 12}
+ARENA_SEEDS = {Tier.EASY: 100, Tier.MEDIUM: 40}
 COMMON: dict[str, Any] = {
     "steps": STEPS,
     "validate_every": 0,
@@ -73,6 +73,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 OTHERS: dict[str, dict[str, Any]] = {
     "all, one best reply": {"virtual_best": 1},
+    "all, idle reward 1": {"idle_reward": 1.0},
     "all, idle reward -10": {"idle_reward": -10.0},
     "all, floor 0.3": {"floor": 0.3, "floor_steps": 80},
     "all, twice the rate": {"learning_rate": 8e-4},

@@ -8,7 +8,8 @@
 # and, on test, of 0.1 %. A finished evaluation is left as it is, and one that was stopped goes on.
 #
 #   JOBS      evaluations side by side (default: 1)
-#   WORKERS   processes of each (default: 1)
+#   PART      companies that one process plays: an evaluation of more has more processes
+#             (default: all; on a GPU, 17 JOBS with a PART of 1050 keep 29 processes busy)
 #   CHAOSOPS  how to start chaosops (default: chaosops)
 set -euo pipefail
 
@@ -34,15 +35,18 @@ jobs() {
 }
 
 play() {
-    local name=$1
+    local name=$1 companies=0 workers=1
     shift
+    [[ " $* " =~ " --seeds "([0-9]+)" " ]] && companies=$((BASH_REMATCH[1] * 2)) # most play two tiers
+    [ -z "${PART:-}" ] || workers=$(((companies + PART - 1) / PART))
+    workers=$((workers > 0 ? workers : 1))
     if [ -f "$OUT/$name/summary.json" ]; then
         echo "$name: there already"
         return
     fi
     local resume=()
     [ ! -f "$OUT/$name/episodes.jsonl" ] || resume=(--resume)
-    ${CHAOSOPS:-chaosops} eval "$@" --workers "${WORKERS:-1}" --no-figures ${resume[@]+"${resume[@]}"} \
+    ${CHAOSOPS:-chaosops} eval "$@" --workers "$workers" --no-figures ${resume[@]+"${resume[@]}"} \
         --out "$OUT/$name" > "$OUT/$name.log" 2>&1 || {
         echo "$name: failed, see $OUT/$name.log" >&2
         return 1

@@ -260,7 +260,7 @@ def test_the_record_of_the_shipped_adapter_is_its_recipe(name: str) -> None:
     assert replace(record, **same) == shipped
 
 
-READING = ["reading_first", "reading_second", "reading_third", "reading_fourth"]
+READING = ["reading_first", "reading_second", "reading_third"]
 
 
 @pytest.mark.parametrize("name", READING)
