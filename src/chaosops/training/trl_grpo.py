@@ -19,6 +19,8 @@ are:
   it has computed those of now. In between they are changed (``trl_ratio.py``).
 - ``_load_from_checkpoint``: with a second adapter, the trained one is not restored.
 - ``_send_telemetry``: nothing about a run leaves the machine.
+- ``create_model_card``: a checkpoint needs none, and TRL's asks for the versions of packages that a
+  run can do without.
 """
 
 from __future__ import annotations
@@ -57,6 +59,9 @@ class Trainer(GRPOTrainer):  # type: ignore[misc]
         self._logs_at_drawing: Any = None  # with gradients, for the loss of the same weights
 
     def _send_telemetry(self) -> None:
+        pass
+
+    def create_model_card(self, *args: Any, **kwargs: Any) -> None:
         pass
 
     # Replies
