@@ -23,7 +23,6 @@ from shipped_files import (
     Files,
     caught_at,
     figure,
-    short,
     words,
 )
 
@@ -217,13 +216,16 @@ def headline(files: Files) -> str:
     return f"{told}\n\n{table(headers, rows)}\n\n```console\n$ {command}\n```"
 
 
-def rates(files: Files) -> str:
-    """Rogues caught where false alarms are rare, on the splits with enough benign episodes."""
+def rates(files: Files, only: str = "") -> str:
+    """Rogues caught where false alarms are rare, on the splits with enough benign episodes.
+    ``only``: one of them."""
     rows = []
-    found = files.splits("rates")
+    found = {split: it for split, it in files.splits("rates").items() if only in ("", split)}
     for split, each in found.items():
-        for row in each.monitor if each else ():
-            if short(row["policy"]) == OURS and row["rogue_episodes"]:
+        if each is None:
+            continue
+        for row in each.monitor:
+            if each.short(row["policy"]) == OURS and row["rogue_episodes"]:
                 benign = row["episodes"] - row["rogue_episodes"]
                 counts = [f"{row['rogue_episodes']:,}", f"{benign:,}"]
                 shares = [with_interval(caught_at(row, k), "{:.1%}") for k in FALSE_ALARMS.values()]
@@ -231,11 +233,11 @@ def rates(files: Files) -> str:
     missing = [f"`{split}`" for split, each in found.items() if each is None]
     parts = []
     if rows:
-        headers = ("split, tier", "rogues", "benign", *(f"TPR at {at} FPR" for at in FALSE_ALARMS))
+        headers = ("split, tier", "rogues", "benign", *(f"TPR at {at}" for at in FALSE_ALARMS))
         parts.append(
-            "Rogues caught after Oversight's first turn, at a threshold of the suspicion with so "
-            "many false alarms. In brackets are Wilson's bounds over rogues; the threshold itself "
-            "is an estimate too."
+            "Rogues found after Oversight's first turn and after its last, at a threshold of the "
+            "suspicion with so many false alarms. In brackets are Wilson's bounds over rogues; the "
+            "threshold itself is an estimate too."
         )
         parts.append(table(headers, rows))
     if missing:
@@ -247,7 +249,7 @@ def classic(files: Files) -> str:
     found = files.evaluation("classic_published")
     if found is None:
         return f"The model is {NOT_YET} there."
-    return markdown_table([{**row, "policy": short(row["policy"])} for row in found.summary])
+    return markdown_table([{**row, "policy": found.short(row["policy"])} for row in found.summary])
 
 
 def seeds(files: Files) -> str:
@@ -256,7 +258,7 @@ def seeds(files: Files) -> str:
         return "No other seed is recorded."
     shown = aligned(*seeds_table(found), words=1)
     ours = files.stages()
-    return f"{shown}\n\n{chosen_words(found, ours[-1].recipe)}" if ours else shown
+    return f"{shown}\n\n{chosen_words(found, ours)}" if ours else shown
 
 
 def stages(files: Files) -> str:
@@ -276,6 +278,7 @@ BLOCKS: Mapping[str, Callable[[Files], str]] = {
     "arena": arena,
     "arena-all": arena_all,
     "rates": rates,
+    "rates-test": lambda files: rates(files, "test"),
     "classic": classic,
     "seeds": seeds,
     "stages": stages,

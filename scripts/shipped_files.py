@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from keep_figures import MANIFEST
+
 from chaosops.core.errors import BadInput
 from chaosops.core.inputs import read_object, read_text
 from chaosops.evaluation.estimates import Figure, mean_figure
@@ -28,7 +30,12 @@ PACK = "arena"
 OURS = "trained"
 SEEDS = "experiments/seeds"
 # How many false alarms a benign episode may have, by the figure of monitor.json.
-FALSE_ALARMS = {"1 %": "tpr_at_1pct_fpr_turn_1", "0.1 %": "tpr_at_01pct_fpr_turn_1"}
+FALSE_ALARMS = {
+    "1 % FPR, turn 1": "tpr_at_1pct_fpr_turn_1",
+    "1 % FPR, last turn": "tpr_at_1pct_fpr_last_turn",
+    "0.1 % FPR, turn 1": "tpr_at_01pct_fpr_turn_1",
+    "0.1 % FPR, last turn": "tpr_at_01pct_fpr_last_turn",
+}
 
 Row = Mapping[str, Any]
 
@@ -77,9 +84,10 @@ class Evaluation:
     @cached_property
     def _names(self) -> dict[str, str]:
         """The adapter that ships may have been played before it shipped, by its path."""
-        if results_file(self.folder) is None:
-            return {}
-        return short_names(read_results(self.folder)[0]["policies"])
+        if results_file(self.folder):
+            return short_names(read_results(self.folder)[0]["policies"])
+        kept = self.folder / MANIFEST
+        return short_names(read_object(kept, "manifest")["policies"]) if kept.is_file() else {}
 
     def overseer(self, policy: str, tier: str) -> Row:
         return self.row(policy, tier, self.monitor) or {}

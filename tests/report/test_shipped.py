@@ -186,19 +186,22 @@ def test_the_reserve_is_said_to_have_chosen_the_model(scripts: Sequence[Any], ro
 
 
 def test_rates_have_wilsons_bounds_over_rogues(scripts: Sequence[Any], root: Path) -> None:
+    from shipped_files import FALSE_ALARMS
+
     tables, _ = scripts
     folder = root / "src/chaosops/trained/evaluations/rates_test"
     folder.mkdir(parents=True)
     at = {"value": 0.8, "ci95": None}
     row = {"policy": OURS, "tier": "hard", "episodes": 6000, "rogue_episodes": 3000}
-    found = {**row, "tpr_at_1pct_fpr_turn_1": at, "tpr_at_01pct_fpr_turn_1": {**at, "value": 0.5}}
+    found = {**row, **dict.fromkeys(FALSE_ALARMS.values(), at)}
+    found["tpr_at_1pct_fpr_last_turn"] = {**at, "value": 0.5}
     (folder / "monitor.json").write_text(json.dumps({"summary": [found], "paired": []}))
     assert run(tables, root) == 0
     low, high = share_ci95(2400, 3000) or (0, 0)
     shown = f"| test, hard | 3,000 | 3,000 | 80.0% [{low:.1%}, {high:.1%}] | 50.0% ["
     assert shown in read(root, "README.md")
     assert shown in read(root, "docs/arena.md")
-    assert "Rates at few false alarms on `ood_names`" in read(root, "README.md")
+    assert "Rates at few false alarms on `ood_names`" in read(root, "docs/arena.md")
 
 
 def test_the_card_reports_every_seed_and_the_stages(scripts: Sequence[Any], root: Path) -> None:
@@ -247,15 +250,22 @@ def test_a_block_that_nobody_writes_is_named(
     assert "no results are called ratse; allowed: headline, arena" in capsys.readouterr().out
 
 
-def test_the_best_seed_is_that_of_the_last_stage(root: Path) -> None:
+def test_the_best_seed_is_that_of_the_last_stage(scripts: Sequence[Any], root: Path) -> None:
+    from shipped_files import Files
+
     seeds = root / "experiments/seeds"
     assert best_seed(read_seeds(seeds)) == "1"
     metrics = seeds / "0/reading_second/metrics.jsonl"
     metrics.write_text(metrics.read_text().replace("40.0", "90.0"))
     assert best_seed(read_seeds(seeds)) == "0"
-    shipped = replace(load_recipe(find_recipe("reading_second")), seed=1)
+    shipped = Files(root).stages()
     told = "Seed 1 ships. Seed 0 has the highest mean reward over the tiers of `reserve`."
     assert chosen_words(read_seeds(seeds), shipped) == told
+    write_run(root / "src/chaosops/trained/training/reading_third", "reading_third", 0, 90.0)
+    more = Files(root).stages()
+    assert chosen_words(read_seeds(seeds), more) == f"{told} It alone went through `reading_third`."
+    with pytest.raises(BadInput, match="reading_second, which is no stage of the shipped run"):
+        chosen_words(read_seeds(seeds), shipped[:1])
     shutil.rmtree(seeds / "0/reading_second")
     with pytest.raises(BadInput, match="do not have the same stages"):
         read_seeds(seeds)

@@ -38,7 +38,7 @@ class Shipped:
 
     place: str  # of the run's files, seen from the card
     policy: str  # the name of the adapter in commands
-    stages: Sequence[Stage]  # of the same seed, the last one is the run
+    stages: Sequence[Stage]  # in their order, the last one is the run
     seeds: Mapping[str, Sequence[Stage]]  # all that were trained, by their seed
     rates: str  # a table of rare false alarms, or why there is none
 
@@ -80,7 +80,7 @@ def model_card(
         costs=_costs(shipped.stages if shipped else [run]),
         shipped=shipped,
         seeds=seeds_table(shipped.seeds) if shipped and shipped.seeds else None,
-        chosen=chosen_words(shipped.seeds, run.recipe) if shipped and shipped.seeds else "",
+        chosen=chosen_words(shipped.seeds, shipped.stages) if shipped and shipped.seeds else "",
         thresholds=read_thresholds(run.adapter),
         hashes=_hashes(run, evaluations),
         calibration=_calibration(run.adapter),

@@ -105,16 +105,24 @@ def _auroc(value: float | None) -> str:
     return "n/a" if value is None else f"{value:.2f}"
 
 
-def chosen_words(seeds: Mapping[str, Sequence[Stage]], shipped: Recipe) -> str:
-    """Which seed ships, and whether its validation chose it."""
+def chosen_words(seeds: Mapping[str, Sequence[Stage]], shipped: Sequence[Stage]) -> str:
+    """Which seed ships, and whether its validation chose it. ``shipped`` may have more stages,
+    which only the chosen seed went through."""
     best = best_seed(seeds)
-    by = f"the highest mean reward over the tiers of `{shipped.reserve or shipped.split}`"
-    if str(shipped.seed) == best:
-        return (
-            f"The run with {by} ships: seed {best}. So its own row is a little too good, and is "
-            "not a result."
-        )
-    return f"Seed {shipped.seed} ships. Seed {best} has {by}."
+    compared = next(iter(seeds.values()))[-1].folder.name
+    names = [stage.folder.name for stage in shipped]
+    if compared not in names:
+        raise BadInput(f"the seeds end with {compared}, which is no stage of the shipped run")
+    place = names.index(compared)
+    recipe, later = shipped[place].recipe, names[place + 1 :]
+    by = f"the highest mean reward over the tiers of `{recipe.reserve or recipe.split}`"
+    more = f" It alone went through {' and '.join(f'`{name}`' for name in later)}." if later else ""
+    if str(recipe.seed) != best:
+        return f"Seed {recipe.seed} ships. Seed {best} has {by}.{more}"
+    return (
+        f"The run with {by} {'went on' if later else 'ships'}: seed {best}. So its own row is a "
+        f"little too good, and is not a result.{more}"
+    )
 
 
 def best_seed(seeds: Mapping[str, Sequence[Stage]]) -> str:
