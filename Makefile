@@ -101,11 +101,16 @@ dist: $(TESTABLE)
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation
 
-# Tables, card and curves of the trained model, from the files that ship.
+# Tables, card and pictures of the trained model, from the files that ship.
+EVALUATED := src/chaosops/trained/evaluations/arena
 results: $(TESTABLE)
 	$(BIN)/python scripts/result_tables.py
 	$(BIN)/python scripts/shipped_card.py
 	$(BIN)/python experiments/draw_stages.py
+	$(BIN)/chaosops draw roc $(EVALUATED)_test $(EVALUATED)_ood_mechanism $(EVALUATED)_ood_wording \
+		$(EVALUATED)_ood_rogue --policies trained,auditor --turn last --out docs/assets/roc.png
+	$(BIN)/chaosops draw evasions $(EVALUATED)_test $(EVALUATED)_ood_rogue $(EVALUATED)_ood_wording \
+		--policies trained,auditor --out docs/assets/evasions.png
 
 bench: $(READY)
 	$(BIN)/chaosops bench

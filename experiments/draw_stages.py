@@ -2,7 +2,8 @@
 
     python experiments/draw_stages.py [OUT.png [SEEDS]]
 
-SEEDS has a folder for each seed with a folder for each stage (``experiments/thin_run.py``).
+SEEDS has a folder for each seed with a folder for each stage (``experiments/thin_run.py``). Stages
+of the adapter that ships which no seed has continue the best seed.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Any
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.metrics import metric
 from chaosops.report import figures
-from chaosops.report.seeds import AUROC, Stage, judged_tiers, read_seeds
+from chaosops.report.seeds import AUROC, Stage, best_seed, judged_tiers, read_seeds, read_stage
 
 ROOT = Path(__file__).parents[1]
 OUT, SEEDS = ROOT / "docs/assets/learning_stages.png", ROOT / "experiments/seeds"
+SHIPPED = ROOT / "src/chaosops/trained/training"
 PANELS = {
     "mean_reward": (metric("mean_reward").title, 1),
     "rogue_caught": ("rogues caught, %", 100),
@@ -30,11 +32,16 @@ PANELS = {
 Curve = dict[int, float]  # by update, over all stages
 
 
-def stages_curve(seeds: Mapping[str, Sequence[Stage]], path: Path) -> Path:
-    """A thin line is a seed, and a thick one the mean of all seeds, where all were validated."""
+def stages_curve(
+    seeds: Mapping[str, Sequence[Stage]], path: Path, later: Sequence[Stage] = ()
+) -> Path:
+    """A thin line is a seed, and a thick one the mean of all seeds, where all were validated.
+    ``later``: what the best seed alone went through after that."""
     if not seeds:
         raise BadInput("there is no seed to draw")
-    first = next(iter(seeds.values()))
+    first = [*next(iter(seeds.values())), *later]
+    chosen = best_seed(seeds) if later else ""
+    seeds = {**seeds, **({chosen: [*seeds[chosen], *later]} if later else {})}
     tiers = judged_tiers(first[-1])
     ends = [_ends(stages) for stages in seeds.values()]
     figure, axes = figures.canvas(2, 2)
@@ -47,14 +54,22 @@ def stages_curve(seeds: Mapping[str, Sequence[Stage]], path: Path) -> Path:
             for curve in curves:
                 _plot(axis, curve, factor, color=colour, linewidth=0.8, alpha=0.45)
             _plot(axis, _mean(curves), factor, color=colour, linewidth=2.4, label=tier)
-        for end in {stops[0] for stops in ends if len(stops) > 1}:
+        for end in {stop for stops in ends for stop in stops[:-1]}:
             axis.axvline(end, color=figures.GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0)
         axis.set_title(title, loc="left")
     axes[0].set_yscale("symlog", linthresh=100)  # an untrained team loses a thousand points
     for axis in axes[2:]:
         axis.set_xlabel(f"updates; {', then '.join(stage.recipe.name for stage in first)}")
-    figures.legend_below(figure, axes, f"mean of {len(seeds)} seeds, and each of them")
+    alone = f"; {later[0].recipe.name}: seed {chosen} alone" if later else ""
+    figures.legend_below(figure, axes, f"mean of {len(seeds)} seeds, and each of them{alone}")
     return figures.save_figure(figure, path)
+
+
+def later_stages(seeds: Mapping[str, Sequence[Stage]], shipped: Path) -> list[Stage]:
+    """The stages of the adapter that ships which come after those of the seeds."""
+    known = {stage.folder.name for stages in seeds.values() for stage in stages}
+    places = sorted(path for path in shipped.glob("*") if path.is_dir())
+    return [read_stage(path) for path in places if path.name not in known]
 
 
 def _ends(stages: Sequence[Stage]) -> list[int]:
@@ -89,6 +104,7 @@ if __name__ == "__main__":
     out, seeds = (*map(Path, sys.argv[1:3]), *(OUT, SEEDS)[len(sys.argv) - 1 :])[:2]
     try:
         figures.require_matplotlib("")
-        print(stages_curve(read_seeds(seeds), out))
+        found = read_seeds(seeds)
+        print(stages_curve(found, out, later_stages(found, SHIPPED) if seeds == SEEDS else ()))
     except ChaosOpsError as error:
         sys.exit(f"draw_stages.py: {error}")

@@ -17,6 +17,7 @@ from chaosops.evaluation.results import save
 from chaosops.packs import make_scenario
 from chaosops.report import figures
 from chaosops.report.oversight_figures import Overseer, evasion_figure, split_roc
+from chaosops.trained import trained_adapter
 from tests.conftest import Outcome
 from tests.evaluation.test_monitor import case, random_cases
 
@@ -167,3 +168,16 @@ def test_evaluations_are_drawn_by_command(cli: Cli, played: Path, tmp_path: Path
         ).err
     )
     assert "name at least one folder" in cli("draw", "evasions").refusal
+
+
+def test_the_adapter_that_ships_is_called_trained(
+    cli: Cli, drawn: list[Any], tmp_path: Path
+) -> None:
+    """It was evaluated before it shipped, by its path."""
+    shipped = trained_adapter().parent / "evaluations/arena_test"
+    done = cli(
+        "draw", "roc", str(shipped), "--policies", "trained", "--out", str(tmp_path / "x.png")
+    )
+    assert done.code == 0, done.err
+    (legend,) = drawn[0].legends
+    assert [text.get_text() for text in legend.get_texts()] == ["trained"]

@@ -3,7 +3,7 @@ one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +21,7 @@ from chaosops.core.vocabulary import Role, Tier
 from chaosops.evaluation.cases import case_of
 from chaosops.evaluation.claims import role_status
 from chaosops.evaluation.evasions import by_evasion
+from chaosops.evaluation.naming import short_names
 from chaosops.evaluation.results import Results
 from chaosops.evaluation.verify import stored_results
 from chaosops.packs import read_tiers
@@ -50,11 +51,10 @@ def roc(
     Args:
         turn: read the suspicion after this turn of Oversight
     """
-    played = _read(folders, out, policies)
-    names = _short_names(played)
+    played, names = _read(folders, out, policies)
     splits: dict[str, list[Overseer]] = {}
     for results in played:
-        for policy, episodes in _chosen(results, policies).items():
+        for policy, episodes in _chosen(results, names).items():
             status = role_status(results.manifest["policies"][policy], Role.OVERSIGHT)
             for split in dict.fromkeys(episode.scenario.split for episode in episodes):
                 cases = [case_of(episode) for episode in _with_rogues(episodes, split)]
@@ -66,11 +66,10 @@ def roc(
 def evasions(
     *folders: Evaluations, out: Picture = Path("evasions.png"), policies: Chosen = None
 ) -> None:
-    played = _read(folders, out, policies)
-    names = _short_names(played)
+    played, names = _read(folders, out, policies)
     episodes: dict[str, list[Episode]] = {}
     for results in played:
-        for policy, of in _chosen(results, policies).items():
+        for policy, of in _chosen(results, names).items():
             splits = dict.fromkeys(episode.scenario.split for episode in of)
             rated = [episode for split in splits for episode in _with_rogues(of, split)]
             episodes.setdefault(names[policy], []).extend(rated)
@@ -96,7 +95,10 @@ def _prepare(out: Path) -> None:
     open_file(out, "--out")
 
 
-def _read(folders: Sequence[Path], out: Path, policies: Sequence[str] | None) -> list[Results]:
+def _read(
+    folders: Sequence[Path], out: Path, policies: Sequence[str] | None
+) -> tuple[list[Results], dict[str, str]]:
+    """The evaluations, and the policies to draw with their names in the picture."""
     if not folders:
         raise BadInput("name at least one folder of chaosops eval")
     _prepare(out)
@@ -105,15 +107,18 @@ def _read(folders: Sequence[Path], out: Path, policies: Sequence[str] | None) ->
         for given in folders:
             folder = given.parent if given.name in RESULTS else given
             played.append(stored_results(folder, partial(progress.update, str(folder))))
-    known = list(dict.fromkeys(name for results in played for name in results.episodes))
+    names = short_names({k: v for each in played for k, v in each.manifest["policies"].items()})
+    known = list(dict.fromkeys((*names.values(), *names)))
     for name in policies or ():
         if name not in known:
             raise UnknownName("policy", name, known)
-    return played
+    if policies is None:
+        return played, names
+    return played, {k: v for k, v in names.items() if k in policies or v in policies}
 
 
-def _chosen(results: Results, policies: Sequence[str] | None) -> dict[str, Sequence[Episode]]:
-    return {p: of for p, of in results.episodes.items() if policies is None or p in policies}
+def _chosen(results: Results, names: Mapping[str, str]) -> dict[str, Sequence[Episode]]:
+    return {policy: of for policy, of in results.episodes.items() if policy in names}
 
 
 def _with_rogues(episodes: Sequence[Episode], split: str | None) -> list[Episode]:
@@ -121,11 +126,3 @@ def _with_rogues(episodes: Sequence[Episode], split: str | None) -> list[Episode
     some = [episode for episode in episodes if episode.scenario.split == split]
     tiers = {episode.scenario.tier for episode in some if episode.rogue is not None}
     return [episode for episode in some if episode.scenario.tier in tiers]
-
-
-def _short_names(played: Sequence[Results]) -> dict[str, str]:
-    """The names of policies without the options of models, where this tells them apart."""
-    names = list(dict.fromkeys(name for results in played for name in results.episodes))
-    short = [name.partition("+")[0] for name in names]
-    pairs = zip(names, short, strict=True)
-    return {name: brief if short.count(brief) == 1 else name for name, brief in pairs}
