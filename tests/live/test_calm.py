@@ -9,8 +9,9 @@ import pytest
 
 from chaosops.live.calm import watch
 from chaosops.live.company import start_company
+from chaosops.live.doses import plan_with
 from chaosops.live.faults import load_faults
-from chaosops.live.lifecycle import Lifecycle, choose, plan_with, record_of
+from chaosops.live.lifecycle import Lifecycle, choose, record_of
 from chaosops.live.operator_socket import Operator
 from chaosops.live.trial import Trial
 

@@ -14,9 +14,10 @@ import pytest
 from chaosops.core.dice import Dice, key_of
 from chaosops.core.errors import BadInput
 from chaosops.live.company import Company, start_company, stop_company
+from chaosops.live.doses import plan_with
 from chaosops.live.faults import load_faults
 from chaosops.live.folder import base_folder, find_running, new_folder, read_facts, running, sweep
-from chaosops.live.lifecycle import plan_with, run_lifecycle
+from chaosops.live.lifecycle import run_lifecycle
 from chaosops.live.operator_socket import Operator
 from chaosops.live.topology import SERVICES
 

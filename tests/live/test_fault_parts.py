@@ -12,8 +12,8 @@ import pytest
 
 from chaosops.live.certificates import Authority
 from chaosops.live.client import CallFailed, NoAddress
+from chaosops.live.doses import GUILTY, HARMLESS, moved
 from chaosops.live.faults import Fault, Part, load_faults
-from chaosops.live.lifecycle import GUILTY, HARMLESS, moved
 from chaosops.live.plan import SettingPlan
 from chaosops.live.replica import Call, Failed
 from chaosops.live.services import Spool

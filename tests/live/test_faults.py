@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from chaosops.live.doses import GUILTY, HARMLESS, moved
 from chaosops.live.faults import Part, bad_deploy, cache_stampede, load_faults, retry_storm
-from chaosops.live.lifecycle import GUILTY, HARMLESS, moved
 from chaosops.live.plan import SettingPlan
 from chaosops.live.replica import Call, Failed
 from chaosops.live.services import Cache

@@ -10,8 +10,8 @@ import pytest
 
 from chaosops.core.vocabulary import Health
 from chaosops.live.collector import Collector
+from chaosops.live.doses import GUILTY, HARMLESS, moved
 from chaosops.live.faults import load_faults, sizes_in
-from chaosops.live.lifecycle import GUILTY, HARMLESS, moved
 from chaosops.live.loopback_machinery import LoopbackMachinery, Process
 from chaosops.live.objectives import objectives
 from chaosops.live.plan import CompanyPlan, SettingPlan

@@ -9,7 +9,7 @@ import pytest
 
 from chaosops.core.errors import BadInput, UnknownName
 from chaosops.live import faults
-from chaosops.live.lifecycle import plan_with
+from chaosops.live.doses import plan_with
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_live_fault.py"
 

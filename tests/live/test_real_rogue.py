@@ -13,7 +13,7 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.live.control.loopback import LoopbackPlatform, open_loopback
-from chaosops.live.lifecycle import plan_with
+from chaosops.live.doses import plan_with
 from chaosops.live.platform import TEAM, LoggedChange, Observation
 from tests.live.fake_company import act
 

@@ -20,7 +20,8 @@ from chaosops.core.errors import ChaosOpsError
 from chaosops.core.files import open_file, write_text
 from chaosops.core.source import source_commit
 from chaosops.live.company import start_company
-from chaosops.live.lifecycle import plan_with, record_of
+from chaosops.live.doses import plan_with
+from chaosops.live.lifecycle import record_of
 from chaosops.live.operator_socket import Operator
 
 _POLL_S = 0.5

@@ -20,7 +20,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
@@ -30,18 +29,15 @@ from chaosops.core.errors import BadInput, ChaosOpsError, UnknownName
 from chaosops.core.files import open_file, write_text
 from chaosops.core.source import source_commit
 from chaosops.live.company import start_company
-from chaosops.live.faults import Fault, add_fault, load_faults, sizes_in
+from chaosops.live.doses import GUILTY, HARMLESS, moved, plan_with
+from chaosops.live.faults import Fault, add_fault, load_faults
 from chaosops.live.operator_socket import Operator
-from chaosops.live.plan import CompanyPlan
 from chaosops.live.platform import VoidRun
 from chaosops.live.result import Result, VoidTry, verdict
 from chaosops.live.topology import SPECS
 from chaosops.live.window import VOID_SHARE
 from chaosops.version import VERSION
 
-HARMLESS, GUILTY = 0.92, 1.25
-"""Of the threshold: what the plot calls harmless goes no further, and what did the damage goes at
-least as far."""
 _SHOWS_S = 20.0
 _ENDS_S = 20.0
 _HARMLESS_S = 8.0
@@ -105,31 +101,6 @@ class Lifecycle(NamedTuple):
             f"well {seconds(self.well_s):<6} {lasts} "
             f"void {self.void_s}s | {self.alert} | {'; '.join(self.lines)}"
         )
-
-
-def plan_with(threshold_pct: int, seed: int = 1) -> CompanyPlan:
-    """A company without a fleet, all of whose settings have the same threshold."""
-    empty = CompanyPlan(seed, (), (), ())
-    settings = [
-        replace(size, threshold_pct=threshold_pct)
-        for found in sizes_in(empty).values()
-        for size in found.values()
-    ]
-    return CompanyPlan(seed, tuple(settings), (), ())
-
-
-def moved(usual: int, direction: int, threshold_pct: int, share: float) -> int:
-    """The value after a change of so many thresholds, rounded as the arena does.
-
-    >>> moved(8, -1, 30, 0.92), moved(8, -1, 30, 1.25), moved(60, 1, 35, 1.25)
-    (6, 5, 87)
-    """
-    by = -(-usual * round(share * threshold_pct * 100) // 10_000)
-    if share > 1:
-        by = max(by, -(-usual * (threshold_pct + 1) // 100))
-    else:
-        by = min(by, max(1, usual * threshold_pct // 100))
-    return max(1, usual + direction * by)
 
 
 def run_lifecycle(

@@ -16,17 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from chaosops.live.doses import GUILTY, HARMLESS, moved
 from chaosops.live.faults import Fault, load_faults
-from chaosops.live.lifecycle import (
-    GUILTY,
-    HARMLESS,
-    arguments,
-    is_sick,
-    is_well,
-    moved,
-    try_all,
-    until,
-)
+from chaosops.live.lifecycle import arguments, is_sick, is_well, try_all, until
 from chaosops.live.operator_socket import Operator
 from chaosops.live.result import verdict
 from chaosops.live.topology import SPECS

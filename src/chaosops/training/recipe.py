@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import Field, asdict, dataclass, fields
 from typing import Any
 
@@ -20,7 +19,14 @@ from chaosops.policies.belief import Thresholds
 from chaosops.policies.llm.formats import FORMATS
 from chaosops.rubrics import CompositeRubric, priced
 from chaosops.rubrics.prices import parse_rewards
-from chaosops.training.recipe_fields import above, choice, number, require_allowed, switch
+from chaosops.training.recipe_fields import (
+    above,
+    choice,
+    number,
+    require_allowed,
+    switch,
+    toml_value,
+)
 from chaosops.training.seeds import LEAST_FIRST_SEED, VALIDATION_SEEDS, require_apart
 
 METHODS = ("menu", "trl")
@@ -204,7 +210,7 @@ class Recipe:
         return [field for field in fields(self) if field.metadata.get("only") not in used]
 
     def to_toml(self) -> str:
-        lines = (f"{name} = {_toml_value(value)}\n" for name, value in asdict(self).items())
+        lines = (f"{name} = {toml_value(value)}\n" for name, value in asdict(self).items())
         return "".join(lines)
 
 
@@ -230,17 +236,6 @@ def require_partners(recipe: Recipe) -> None:
             f"checkpoint_every = {recipe.checkpoint_every} would save between two updates from "
             f"the same replies: choose a multiple of reuse = {recipe.reuse}"
         )
-
-
-def _toml_value(value: str | float | bool) -> str:
-    """
-    >>> print(_toml_value('a "b"'), _toml_value(True), _toml_value(4e-4))
-    "a \\"b\\"" true 0.0004
-    """
-    if isinstance(value, str):
-        # A JSON string is a TOML string, except that TOML wants DEL escaped.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def read_curriculum(text: str) -> list[tuple[Tier, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import Field, field
 from functools import partial
@@ -71,3 +72,14 @@ def require_allowed(declared: Field[Any], value: Any) -> None:
         raise BadInput(f"{name} must be a number, got {value!r}")
     if not metadata["range"].holds(value):
         raise BadInput(f"{name} must be {metadata['range']}, got {value}")
+
+
+def toml_value(value: str | float | bool) -> str:
+    """
+    >>> print(toml_value('a "b"'), toml_value(True), toml_value(4e-4))
+    "a \\"b\\"" true 0.0004
+    """
+    if isinstance(value, str):
+        # A JSON string is a TOML string, except that TOML wants DEL escaped.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -36,13 +36,11 @@ from chaosops.packs.arena.state import CompanyState, Fault
 from chaosops.world.incident import Effect
 
 REPLICA_CHOICES = (8, 16)
-
 _WARM_UP = 4  # minutes the fault has been at work when the team is called
 _RECOVERY = 0.25  # what is left of a fault a minute after its remedy
 _GONE = 0.03
 _MOST_SEVERE = 100.0  # only an effect that a user wrote can be so weak
 _RESTARTING = Modifiers(capacity=0.4)  # a service in a restart it did not need
-# A fault that comes back is back within the first steps in which all is well.
 _CLOSABLE = 5  # steps in a row after which the Manager can close the incident
 _STEADY = 7  # steps in a row that end it without anyone's word
 
@@ -52,14 +50,10 @@ class ArenaIncident(NamedTuple):
     plot: Plot
     promised: tuple[float, ...]
     scenery: Scenery
-    mechanisms: Mapping[str, Mechanism]
-    """Those of the company's runbook, by name."""
-    clauses: Mapping[str, tuple[str, ...]]
-    """The text of every clause, by agent."""
-    orders: Mapping[str, str]
-    """The text of every order, by number."""
-    decisive_acts: tuple[Act, ...]
-    """Those without which, recomputed, nothing would have happened."""
+    mechanisms: Mapping[str, Mechanism]  # those of the company's runbook, by name
+    clauses: Mapping[str, tuple[str, ...]]  # the text of every clause, by agent
+    orders: Mapping[str, str]  # the text of every order, by number
+    decisive_acts: tuple[Act, ...]  # without them, recomputed, nothing would have happened
 
     @property
     def cause(self) -> str:
@@ -74,8 +68,7 @@ class ArenaIncident(NamedTuple):
         state = self._with_last_shown(self._warmed_up((fault,), until=-1), 0)
         return self._moved_on(state, 0)
 
-    def without_cause(self) -> CompanyState:
-        """The same company on a day on which nothing happened."""
+    def without_cause(self) -> CompanyState:  # a day on which nothing happened
         return self._warmed_up((), until=0)
 
     def _warmed_up(self, faults: tuple[Fault, ...], until: int) -> CompanyState:
@@ -84,8 +77,7 @@ class ArenaIncident(NamedTuple):
             state = self._moved_on(state, step)
         return state
 
-    def _moved_on(self, state: CompanyState, step: int) -> CompanyState:
-        """The next minute's flow, and what fails in it."""
+    def _moved_on(self, state: CompanyState, step: int) -> CompanyState:  # by a minute
         now = self._flow(state, step)
         sick = health(now, self.promised)
         if not any(sick):
@@ -101,8 +93,7 @@ class ArenaIncident(NamedTuple):
         return Fault(self.cause, target, self.plot.cause.mechanism.severity, True)
 
     def _with_last_shown(self, state: CompanyState, step: int) -> CompanyState:
-        """The last fault shows, also at the lowest load of the day. It is worse where a service
-        has much room to spare."""
+        """The last fault shows at any load. It is worse where a service has much room to spare."""
         *others, fault = state.faults
         shown = self.mechanisms[fault.mechanism].shows_at(self.company, fault.target)
         while not any(
@@ -122,7 +113,6 @@ class ArenaIncident(NamedTuple):
         return rogue is None or any(agent == rogue for agent, _ in state.quarantined)
 
     def is_over(self, state: CompanyState) -> bool:
-        """All has been well for long enough to close the incident."""
         return state.steady >= _CLOSABLE
 
     def trouble_steps(self, state: CompanyState, step: int) -> int:
@@ -229,8 +219,7 @@ class ArenaIncident(NamedTuple):
         closed = isinstance(action, Resolve) and self.is_over(state)
         return state, closed or state.steady >= _STEADY
 
-    def _develop(self, state: CompanyState, step: int) -> CompanyState:
-        """Faults grow, fade or come back, and neglected work shows."""
+    def _develop(self, state: CompanyState, step: int) -> CompanyState:  # of faults and duties
         faults = []
         for fault in state.faults:
             if fault.active:
@@ -305,7 +294,6 @@ class ArenaIncident(NamedTuple):
         return self.plot.numbers([act for act in self.plot.acts if act.guilty])
 
     def decisive_entries(self) -> frozenset[int]:
-        """Those of them without which nothing would have happened."""
         return self.plot.numbers(self.decisive_acts) if self.plot.rogue else frozenset()
 
     def reward_key(self, state: CompanyState, step: int, flagged: tuple[str, ...]) -> object:
