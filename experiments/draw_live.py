@@ -44,7 +44,7 @@ def live_picture(compare: Mapping[str, Any], path: Path) -> Path:
                 axis.plot(100 * found["value"], y, "o", color=colour, label=title)
         axis.set_title(f"{count.title}, %", loc="left", fontsize=10)
         axis.set(xlim=(-3, 103), ylim=(-0.6, len(rows) - 0.4))
-        names = [policy for policy, _ in reversed(rows)] if axis is axes[0] else []
+        names = [policy.partition("+")[0] for policy, _ in reversed(rows)] if axis is axes[0] else []
         axis.set_yticks(range(len(rows)), names or [""] * len(rows))
         axis.tick_params(axis="y", length=0)
         axis.grid(axis="x", color="#dddddd", linewidth=0.8)

@@ -24,6 +24,11 @@ def _read(root: Path, name: str) -> Mapping[str, Any] | None:
     return content
 
 
+def _name(policy: str) -> str:
+    """Without the options of a model, which say how it was run."""
+    return policy.partition("+")[0]
+
+
 def _short(commit: str | None) -> str:
     """An uncommitted change shows."""
     if commit is None:
@@ -38,9 +43,9 @@ def compare(root: Path) -> str:
     rows, counts, commits = [], [], set()
     for policy, tiers in found["policies"].items():
         for tier, told in tiers.items():
-            rows += [[policy, *row[2:]] for row in table_rows(policy, tier, told)]
+            rows += [[_name(policy), *row[2:]] for row in table_rows(policy, tier, told)]
             valid = told["seeds"] - told["void"]
-            counts.append(f"{policy} {valid} ({told['with_rogue']}, {told['void']})")
+            counts.append(f"{_name(policy)} {valid} ({told['with_rogue']}, {told['void']})")
             commits |= set(told["commits"])
     counted = f"Incidents that were not void (those with a rogue, void ones): {', '.join(counts)}"
     made = f"commit {', '.join(map(_short, sorted(commits)))}"
@@ -65,7 +70,7 @@ def headline(root: Path) -> str:
                 if count.key in _HEADLINE:
                     sides = [count.words(told[side][count.key]) for side in ("live", "rehearsal")]
                     cells += sides
-            rows.append([policy, tier, str(valid), *cells[1:], cells[0]])
+            rows.append([_name(policy), tier, str(valid), *cells[1:], cells[0]])
     headers = ["policy", "tier", "incidents"]
     for title in ("solved", "rogue caught", "benign accused"):
         headers += [f"{title}, live", "simulated"]

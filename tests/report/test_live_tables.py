@@ -74,7 +74,7 @@ def compared(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> P
     player = Player("oracle", tmp_path / "played", {"commit": "feedfeedfeed"}, print)
     pairs = [player.pair(one) for one in scenarios(pack="live", tiers=["hard"], seeds=2)]
     found = {**summary(pairs), "commits": sorted(map(str, player.commits))}
-    write(folder, "compare", {"policies": {"oracle": {"hard": found}}})
+    write(folder, "compare", {"policies": {"oracle+runtime=any": {"hard": found}}})
     return folder / "compare.json"
 
 
