@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chaosops.core.errors import BadInput
+from chaosops.core.errors import BadInput, UnknownName
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm import torch_runtime
@@ -73,10 +73,9 @@ def test_bf16_with_fused_norms_and_its_float32_head_is_close(tiny: Path) -> None
 
     given = requests()
     exact = policy_on(tiny, reads_whole=False).decide(given)
-    policy = load_policy(f"{tiny}+format=menu+batch=63")  # another copy of the model
+    policy = load_policy(f"{tiny}+format=menu+dtype=bfloat16")
     runtime: Any = policy.runtime  # type: ignore[attr-defined]
-    runtime.model.to(torch.bfloat16)
-    torch_runtime._use_float32_head(runtime.model)
+    assert policy.status()["backend"].endswith(", bfloat16")
     speed_up(torch, runtime.model, compiles=False)
     assert type(runtime.model.model.norm) is torch.nn.RMSNorm
     assert runtime.model.lm_head.weight.dtype == torch.float32
@@ -85,6 +84,11 @@ def test_bf16_with_fused_norms_and_its_float32_head_is_close(tiny: Path) -> None
     for one, other in zip(exact, policy.decide(given), strict=True):
         if one.suspicion is not None:
             assert other.suspicion == pytest.approx(one.suspicion, rel=0.05)
+
+
+def test_a_type_of_numbers_that_is_not_known_is_refused(tiny: Path) -> None:
+    with pytest.raises(UnknownName, match="int4.*float32, bfloat16"):
+        load_policy(f"{tiny}+dtype=int4")
 
 
 def test_compiling_is_refused_without_a_gpu_and_takes_true_or_false(

@@ -28,6 +28,7 @@ from chaosops.policies.llm.weights import (
 from chaosops.policies.protocol import Policy
 
 RUNTIMES = ("llama.cpp", "transformers")
+DTYPES = ("float32", "bfloat16")
 
 
 def load_model_policy(text: str) -> Policy:
@@ -69,6 +70,9 @@ def _runtime(spec: ModelSpec) -> Runtime:
     spec.require_options_of(runtime)
     adapter = _adapter(spec)
     batch = int(spec.number("batch", 16, least=1))
+    dtype = spec.options.get("dtype")
+    if dtype is not None and dtype not in DTYPES:
+        raise UnknownName("dtype", dtype, DTYPES)
     compiles = spec.flag("compile")
     threads = int(spec.number("threads", 0, least=1))
     base = _base(spec.kind, spec.model, runtime)
@@ -81,7 +85,8 @@ def _runtime(spec: ModelSpec) -> Runtime:
             "adapter": adapter and f"{adapter.name} {adapter_identity(adapter)}",
         }
         where = spec.model if base is None else str(base)
-        return _loaded(where, adapter, runtime, batch, compiles, threads, tuple(identity.items()))
+        of = tuple(identity.items())
+        return _loaded(where, adapter, runtime, batch, dtype, compiles, threads, of)
 
 
 def _adapter(spec: ModelSpec) -> Path | None:
@@ -122,6 +127,7 @@ def _loaded(
     adapter: Path | None,
     runtime: str,
     batch: int,
+    dtype: str | None,
     compiles: bool,
     threads: int,
     identity: tuple[tuple[str, str | None], ...],
@@ -134,4 +140,4 @@ def _loaded(
 
     if adapter is not None and adapter.suffix == ".gguf":
         raise BadInput(f"transformers reads PEFT folders, not {adapter}; runtime=llama.cpp")
-    return TorchRuntime(where, adapter, dict(identity), batch, compiles)
+    return TorchRuntime(where, adapter, dict(identity), batch, dtype, compiles)

@@ -24,6 +24,7 @@ OPTIONS = {
     "audit_at": "Oversight audits an agent from this belief on, 0 to 1, before it flags",
     "sure_at": "Oversight flags an agent that it has not audited only from this belief on",
     "batch": "prompts that transformers reads together (default: 16; on a GPU hundreds)",
+    "dtype": "float32 or bfloat16: what transformers computes in (default: bfloat16 on a GPU)",
     "compile": "true compiles a transformers model for a GPU: worth it for thousands of episodes",
     "threads": "threads of llama.cpp (default: the cores that are free at the start)",
     "timeout": "seconds an endpoint may take to answer",
@@ -37,7 +38,7 @@ OPTIONS = {
 _LOCAL = ("adapter", "format", "runtime", "temperature", "flag_at", "audit_at", "sure_at")
 OPTIONS_OF = {
     "llama.cpp": (*_LOCAL, "threads"),
-    "transformers": (*_LOCAL, "batch", "compile"),
+    "transformers": (*_LOCAL, "batch", "dtype", "compile"),
     "an endpoint": (
         *("format", "temperature", "timeout", "patience", "concurrency", "price"),
         *("max_tokens", "extra", "prompt"),

@@ -38,6 +38,7 @@ class TorchRuntime:
         adapter: Path | None,
         identity: Mapping[str, Any],
         batch: int = 16,
+        dtype: str | None = None,
         compiles: bool = False,
     ) -> None:
         try:
@@ -52,15 +53,16 @@ class TorchRuntime:
         self.batch = batch
         self.reads_whole = gpu
         self._device = torch.device("cuda" if gpu else "cpu")
-        dtype = torch.bfloat16 if gpu else torch.float32
+        dtype = dtype or ("bfloat16" if gpu else "float32")
         if adapter is not None:
             read_adapter(adapter)  # a damaged one is found before the model is loaded
-        self.tokenizer, self.model = load_pretrained(model, dtype)
+        self.tokenizer, self.model = load_pretrained(model, getattr(torch, dtype))
         if adapter is not None:
             self.model = with_adapter(self.model, adapter)
         self.model = self.model.to(self._device).eval()
-        if gpu:
+        if dtype == "bfloat16":
             _use_float32_head(self.model)
+        if gpu:
             speed_up(torch, self.model, compiles)
         self.end = int(self.tokenizer.eos_token_id)
         self.beginning = lru_cache(maxsize=_BEGINNINGS)(self._beginning)
@@ -69,7 +71,7 @@ class TorchRuntime:
         self._status = {
             **identity,
             "backend": f"transformers {transformers.__version__}, torch {torch.__version__}, "
-            f"{place}, {str(dtype).removeprefix('torch.')}",
+            f"{place}, {dtype}",
         }
         revision = getattr(self.model.config, "_commit_hash", None)
         if revision and not identity.get("revision"):
