@@ -32,6 +32,7 @@ def live_picture(compare: Mapping[str, Any], path: Path) -> Path:
     }
     if not rows:
         raise BadInput("nothing was compared; chaosops live compare does so")
+    names = [policy.partition("+")[0] for policy, _ in reversed(rows)]
     figure, axes = figures.new_canvas(10.2, 1.3 + 0.55 * len(rows), 1, len(PANELS))
     for axis, count in zip(axes, PANELS, strict=True):
         for up, (side, (title, colour)) in zip((APART, -APART), SIDES.items(), strict=True):
@@ -44,8 +45,7 @@ def live_picture(compare: Mapping[str, Any], path: Path) -> Path:
                 axis.plot(100 * found["value"], y, "o", color=colour, label=title)
         axis.set_title(f"{count.title}, %", loc="left", fontsize=10)
         axis.set(xlim=(-3, 103), ylim=(-0.6, len(rows) - 0.4))
-        names = [policy.partition("+")[0] for policy, _ in reversed(rows)] if axis is axes[0] else []
-        axis.set_yticks(range(len(rows)), names or [""] * len(rows))
+        axis.set_yticks(range(len(rows)), names if axis is axes[0] else [""] * len(rows))
         axis.tick_params(axis="y", length=0)
         axis.grid(axis="x", color="#dddddd", linewidth=0.8)
         axis.set_axisbelow(True)

@@ -87,7 +87,7 @@ def test_bf16_with_fused_norms_and_its_float32_head_is_close(tiny: Path) -> None
 
 
 def test_a_type_of_numbers_that_is_not_known_is_refused(tiny: Path) -> None:
-    with pytest.raises(UnknownName, match="int4.*float32, bfloat16"):
+    with pytest.raises(UnknownName, match=r"int4.*float32, bfloat16"):
         load_policy(f"{tiny}+dtype=int4")
 
 
