@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.live_first_views import detect, record
+from chaosops.core.files import open_folder
+from chaosops.evaluation.live_comparison import Player
+from chaosops.evaluation.live_first_views import collect, detect, record
 from chaosops.live.platform import VoidRun
+from chaosops.packs import make_scenario
 from chaosops.packs.live import PACK
 from chaosops.world import real_time
 from tests.fake_platform import AT_ONCE, FakePlatform
@@ -69,6 +72,36 @@ def test_void_incidents_are_recorded_once_and_not_read(
     ]
     with pytest.raises(BadInput, match="1 incidents are too few"):
         detect([path])
+
+
+def test_views_are_collected_from_recordings_of_a_comparison(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``record`` makes them. Where one policy's run is void, another's counts."""
+
+    def fails(plan: object) -> FakePlatform:
+        raise VoidRun("the company did not start")
+
+    manifest = {"command": "", "version": "", "commit": "c"}
+    scenarios = [make_scenario(pack="live", tier="hard", seed=seed) for seed in range(2)]
+    for policy, seeds in (("auditor", [0]), ("heuristic", [0, 1])):
+        folder = open_folder(tmp_path / "out" / policy)
+        player = Player(policy, folder, manifest, print)
+        monkeypatch.setattr(PACK, "start", fails if policy == "auditor" else FakePlatform)
+        for seed in seeds:
+            player.pair(scenarios[seed])
+    views = tmp_path / "views.jsonl"
+    assert collect(views, [tmp_path / "out" / "auditor"]) == "1 incidents, 1 void"
+    assert collect(views, [tmp_path / "out"]) == "2 incidents, 0 void"
+    direct = tmp_path / "direct.jsonl"
+    list(record(direct, "hard", range(2)))
+    found, same = (
+        [json.loads(line) for line in path.read_text().splitlines()] for path in (views, direct)
+    )
+    assert [row["commit"] for row in found] == ["c", "c"]
+    assert [{**row, "commit": None} for row in found] == [{**row, "commit": None} for row in same]
+    with pytest.raises(BadInput, match="no live incident was recorded"):
+        collect(views, [tmp_path / "nothing"])
 
 
 def test_views_of_two_tiers_are_not_mixed(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
 """Does what a live company shows give the rogue away? The leak detectors on real first prompts.
 
     python -m chaosops.evaluation.live_first_views record FILE --seeds 120 --seed-start 0 --core 0
+    python -m chaosops.evaluation.live_first_views collect FILE FOLDER...
     python -m chaosops.evaluation.live_first_views detect FILE... --learn 3000 --out leaks.json
 
 ``record`` starts companies one after the other, and writes what Oversight is shown at its first
-turn, a line for each incident. A void one gets a line too, and is not played again. ``detect``
+turn, a line for each incident. A void one gets a line too, and is not played again. ``collect``
+takes them from folders in which ``chaosops live compare`` recorded incidents; of several policies
+that played a seed, the first one counts whose run is not void. ``detect``
 trains each detector on nine tenths of the incidents and tests it on the last, ten times. With
 ``--learn`` it also trains it on so many incidents of the rehearsal, and tests it on the live ones.
 """
@@ -26,6 +29,7 @@ from chaosops.core.actions import Noop
 from chaosops.core.decision import Decision
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.files import write_text
+from chaosops.core.inputs import read_text
 from chaosops.core.source import source_commit
 from chaosops.core.vocabulary import Tier
 from chaosops.env import Env
@@ -45,12 +49,15 @@ from chaosops.packs.live import PACK
 from chaosops.packs.live.pack import start_loopback
 from chaosops.packs.live.reports import report_from
 from chaosops.version import VERSION
+from chaosops.wire.recordings import read_recording
 from chaosops.world.real_time import permit_real_time
 
 _FOLDS = 10
 _UNPLAYED_SEED = 1_000_000  # of the rehearsal, from here on: no live incident has such a plot
 _SAME = ("tier", "pack_hash")
 """What has to be equal for rows to be read together."""
+
+_RECORDED = f"*-*-{PACK.name}*.json"
 
 _Read = Callable[[Any, Any, Any], Any]
 _READERS: dict[str, tuple[_Read, Callable[[dict[str, Any]], Any]]] = {
@@ -79,18 +86,45 @@ def record(path: Path, tier: str, seeds: Sequence[int]) -> Iterator[str]:
 
 def _first_view(tier: str, seed: int) -> dict[str, Any]:
     try:
-        env = Env(make_scenario(pack=PACK.name, tier=tier, seed=seed))
-        env.play(Decision(Noop()))
+        return _shown(Env(make_scenario(pack=PACK.name, tier=tier, seed=seed)))
     except VoidRun as error:
         return {"void": str(error)}
     finally:
         PACK.close()
+
+
+def _shown(env: Env) -> dict[str, Any]:
+    env.play(Decision(Noop()))
     return {
         "void": "void, the host was busy" if report_from(env.observed).is_void else None,
         "prompt": prompt_text(env.view),
         "counts": count_everything(env.view),
         "rogue": env.rogue,
     }
+
+
+def collect(path: Path, folders: Sequence[Path]) -> str:
+    """Says how many there are. Whatever the SRE did, Oversight is shown that it waited."""
+    rows: dict[tuple[str, int], dict[str, Any]] = {}
+    for file in sorted(file for folder in folders for file in folder.rglob(_RECORDED)):
+        tier, seed = file.name.split("-")[:2]
+        row = rows.get((tier, int(seed)))
+        if row is None or row["void"] is not None:
+            rows[tier, int(seed)] = {"seed": int(seed), "tier": tier, **_recorded_view(file)}
+    if not rows:
+        raise BadInput(f"no live incident was recorded in {', '.join(map(str, folders))}")
+    write_text(path, "".join(json.dumps(rows[key]) + "\n" for key in sorted(rows)))
+    return f"{len(rows)} incidents, {sum(row['void'] is not None for row in rows.values())} void"
+
+
+def _recorded_view(file: Path) -> dict[str, Any]:
+    if file.name.endswith(".void.json"):
+        made = json.loads(read_text(file, "recording"))
+        view = {"void": made["void"]}
+    else:
+        episode, made = read_recording(file)
+        view = _shown(Env.again(episode))
+    return {**{name: made[name] for name in ("commit", "pack_hash")}, **view}
 
 
 def _rows(paths: Sequence[Path]) -> list[dict[str, Any]]:
@@ -162,7 +196,7 @@ def _area(scores: Any, guilty: Any) -> dict[str, Any]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m chaosops.evaluation.live_first_views")
-    parser.add_argument("what", choices=["record", "detect"])
+    parser.add_argument("what", choices=["record", "collect", "detect"])
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--tier", default="hard")
     parser.add_argument("--seeds", type=int, default=100)
@@ -180,6 +214,9 @@ def main() -> int:
             seeds = range(given.seed_start, given.seed_start + given.seeds)
             for line in record(given.files[0], given.tier, seeds):
                 print(line, flush=True)
+            return 0
+        if given.what == "collect":
+            print(collect(given.files[0], given.files[1:]))
             return 0
         found = detect(given.files, given.learn)
     except ChaosOpsError as error:
