@@ -184,6 +184,21 @@ def test_a_short_canary_lets_a_bug_through(threshold: int, tmp_path: Path) -> No
     assert asyncio.run(passes(2.0))
 
 
+def test_a_bad_build_fails_each_third_request_whichever_replica_takes_it(tmp_path: Path) -> None:
+    """An alert needs failures in each second, so they must not come in bursts."""
+    builds = [bad_deploy.make_build(tmp_path, 1, 5) for _ in range(8)]
+
+    def fails(ticket: int) -> bool:
+        try:
+            builds[ticket % len(builds)].handle(ticket, 6.0)
+        except AssertionError:
+            return True
+        return False
+
+    failed = [fails(ticket) for ticket in range(48)]
+    assert all(sum(failed[i : i + 3]) == 1 for i in range(46))
+
+
 def test_a_bad_build_stays_until_a_rollback(tmp_path: Path) -> None:
     fault = load_faults()["bad_deploy"]
     size = SettingPlan("catalog", "bad_deploy", fault.setting, fault.usual, 30)

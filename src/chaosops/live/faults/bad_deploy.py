@@ -25,23 +25,21 @@ _STABLE = 0
 _NEVER = 10**9  # minutes
 _FAILING = 3  # each so many requests
 
-# A build is a real source file. This bug shows some minutes after the build was started.
+# A build is a real source file. This bug shows some minutes after the build was started. It goes by
+# the number of a request: replicas that count for themselves would all fail at the same moments,
+# and an alert does not fire for failures that come in bursts.
 _SOURCE = '''"""Build {number}."""
 
-handled = 0
 
-
-def handle(minute: float) -> None:
-    global handled
-    handled += 1
-    assert minute < {first} or handled % {failing}, "assertion failed in build {number}"
+def handle(ticket: int, minute: float) -> None:
+    assert minute < {first} or ticket % {failing}, "assertion failed in build {number}"
 '''
 
 
 class Build(NamedTuple):
     number: int
     began: float
-    handle: Callable[[float], None]
+    handle: Callable[[int, float], None]
 
 
 def make_build(folder: Path, number: int, first: int) -> Build:
@@ -64,8 +62,8 @@ def load_build(folder: Path, number: int, began: float) -> Build:
 def passes(build: Build, minute: int) -> bool:
     """What a canary sees of a build in one minute, in as many requests as show any bug."""
     try:
-        for _ in range(_FAILING):
-            build.handle(minute)
+        for ticket in range(_FAILING):
+            build.handle(ticket, minute)
     except AssertionError:
         return False
     return True
@@ -106,7 +104,7 @@ class Releases(Part):
             self._ship(_STABLE, time())
         self.build = self._wanted()
         self.crashes = 0
-        self.jobs: asyncio.Queue[asyncio.Future[None]] = asyncio.Queue()
+        self.jobs: asyncio.Queue[tuple[int, asyncio.Future[None]]] = asyncio.Queue()
 
     def _ship(self, number: int, began: float) -> None:
         """Say which build all replicas have to run."""
@@ -161,7 +159,7 @@ class Releases(Part):
 
     async def around(self, call: Call, proceed: Proceed) -> Any:
         job: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.jobs.put_nowait(job)
+        self.jobs.put_nowait((call.ticket, job))
         try:
             await job
         except AssertionError as error:
@@ -180,9 +178,9 @@ class Releases(Part):
     async def _work(self) -> None:
         """Handle requests with the present build, until one fails: that ends the worker."""
         while True:
-            job = await self.jobs.get()
+            ticket, job = await self.jobs.get()
             try:
-                self.build.handle((time() - self.build.began) / _MINUTE_S)
+                self.build.handle(ticket, (time() - self.build.began) / _MINUTE_S)
             except AssertionError as error:
                 job.set_exception(error)
                 return
