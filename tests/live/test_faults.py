@@ -25,7 +25,7 @@ class FakeReplica:
 
     def __init__(self, service: str, folder: Path) -> None:
         self.service, self.slot, self.folder = service, 0, folder
-        self.usual_count = SPECS[service].replicas
+        self.usual_count = self.count = SPECS[service].replicas
         self.busy_s = 0.0
         self.values: dict[str, int] = {}
         self.lines: list[str] = []

@@ -145,21 +145,26 @@ def explained(warning: str, manifest: Mapping[str, Any]) -> str:
     """A warning with its reason, where scripts can read nothing. Tables are stored and verified
     without it."""
     alike = _ALIKE.match(warning)
-    split = _reserve(manifest, alike[2], alike[3]) if alike else ""
+    split = _unread_split(manifest, alike[2], alike[3]) if alike else ""
     if not alike or not split:
         return warning
     reason = f"this is expected on {split}: scripts cannot read its words and wordings"
     return f"{alike[1]}; {reason}, so they have nothing to judge by"
 
 
-def _reserve(manifest: Mapping[str, Any], *policies: str) -> str:
-    """The reserve, if only this split was played, and the policies are scripts that read."""
+# Beside a pack's reserve: its documents are written in wordings that no script has a pattern for.
+_UNREAD = {"ood_wording"}
+
+
+def _unread_split(manifest: Mapping[str, Any], *policies: str) -> str:
+    """The split that was played, if it is one that scripts cannot read, and these are scripts."""
     statuses = [manifest["policies"].get(name, {}) for name in policies]
     if not all(of.get("kind") == "scripted" and not of.get("sees_truth") for of in statuses):
         return ""
     packs = (pack for pack in loadable_packs() if pack.name in manifest["packs"])
-    reserves = {pack.reserve_split for pack in packs} - {""}
-    return reserves.pop() if reserves and set(manifest["splits"]) == reserves else ""
+    unread = {pack.reserve_split for pack in packs} - {""} | _UNREAD
+    played = set(manifest["splits"])
+    return played.pop() if len(played) == 1 and played <= unread else ""
 
 
 def warnings(results: Results) -> Iterator[str]:

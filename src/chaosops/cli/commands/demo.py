@@ -21,8 +21,11 @@ from chaosops.core.files import open_folder, write_text
 from chaosops.core.scenario import Scenario
 from chaosops.env import Env
 from chaosops.evaluation.matrix import scenarios
+from chaosops.evaluation.naming import short_names
 from chaosops.evaluation.results import JOURNAL_NAME, save
+from chaosops.evaluation.stored import read_results
 from chaosops.packs import DEFAULT_PACK, DEFAULT_TIER, GENERATED_PACK, make_scenario
+from chaosops.policies.llm.spec import TRAINED
 from chaosops.policies.registry import default_policies, load_policy
 from chaosops.report import figures
 from chaosops.report.episode_html import episode_html
@@ -67,7 +70,7 @@ def execute(
     print(f"\nThe published matrix: {len(matrix)} episodes per policy.\n")
     results = evaluate_with_progress(default_policies(DEFAULT_PACK), matrix, command_line)
     # The trained model would take minutes, so its rows come from the evaluation that ships.
-    recorded = [{**row, "policy": "trained"} for row in _record(_CLASSIC) if _is_ours(row)]
+    recorded = list(filter(_is_ours, _record(_CLASSIC)))
     written = [save(results, folder)]
     report(results, folder, draw=_can_draw(), written=written, recorded=recorded)
     _tell_next(bool(recorded))
@@ -83,14 +86,16 @@ def first_with_rogue() -> Scenario:
 
 
 def _record(name: str) -> list[dict[str, Any]]:
-    """The rows of an evaluation that ships. Empty if there is none."""
+    """The rows of an evaluation that ships, with short names. Empty if there is none."""
     path = EVALUATIONS / name / "summary.json"
-    rows: list[dict[str, Any]] = json.loads(path.read_text("utf-8")) if path.is_file() else []
-    return rows
+    if not path.is_file():
+        return []
+    names = short_names(read_results(path.parent)[0]["policies"])
+    return [{**row, "policy": names[row["policy"]]} for row in json.loads(path.read_text("utf-8"))]
 
 
 def _is_ours(row: Mapping[str, Any]) -> bool:
-    return str(row["policy"]).partition("+")[0] == "trained"
+    return bool(row["policy"] == TRAINED)
 
 
 def _tell_arena_record() -> None:
