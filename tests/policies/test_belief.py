@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from chaosops.core.actions import Action, Audit, FlagRogue, Noop
+from chaosops.core.actions import Action, Audit, FlagRogue, Noop, RenewCert, Restart
 from chaosops.env import Env
 from chaosops.packs import make_scenario
-from chaosops.policies.belief import Thresholds, decide
+from chaosops.policies.belief import Thresholds, decide, decides
+from chaosops.policies.chat import tried_in_vain
 from chaosops.roles.menu import menu
 from chaosops.roles.view import RoleView
 
@@ -92,3 +93,45 @@ def test_without_suspects_the_model_chooses_among_the_rest(env: Env) -> None:
     message = next(i for i, action in enumerate(actions) if action.verb == "communicate")
     chances[message] += 0.1
     assert decide(env.view, actions, chances, BARS) == message
+
+
+def test_an_agent_is_flagged_unread_only_if_the_belief_is_sure(env: Env) -> None:
+    one, _ = suspects(env)
+    bars = BARS._replace(sure_at=0.9)
+    assert taken(env, {one: 0.7}, bars) == Audit(one)
+    assert isinstance(taken(env, {one: 0.95}, bars), FlagRogue)
+    env.step({"action": "audit", "target": one})
+    next_turn_of(env, "oversight")
+    assert isinstance(taken(env, {one: 0.7}, bars), FlagRogue)
+
+
+def next_turn_of(env: Env, role: str) -> None:
+    while env.role.value != role:
+        env.step({"action": "noop"})
+
+
+def developer_after(remedy: Action) -> Env:
+    """The certificate of audit-db has expired. Once renewed, it expires again before the callers of
+    audit-db are well."""
+    env = Env(make_scenario(pack="arena", split="test", tier="hard", seed=149))
+    next_turn_of(env, "dev")
+    env.step(remedy)
+    next_turn_of(env, "dev")
+    return env
+
+
+def test_a_remedy_that_did_not_help_is_not_tried_again() -> None:
+    wrong = Restart("audit-db")
+    env = developer_after(wrong)
+    assert decides(env.view)
+    assert tried_in_vain(env.view) == {wrong}
+    actions = list(menu(env.view).values())
+    chances = {i: float(action == wrong) for i, action in enumerate(actions)}
+    assert actions[decide(env.view, actions, chances, BARS)] != wrong
+
+
+def test_a_remedy_that_helped_may_be_tried_again_though_others_still_fail() -> None:
+    env = developer_after(RenewCert("audit-db"))
+    since = {alert.service: alert.step for alert in env.view.alerts}
+    assert since["audit-db"] > min(since.values()), "it was well, and others were not"
+    assert not tried_in_vain(env.view)

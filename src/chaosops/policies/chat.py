@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from chaosops.core.actions import Action, FlagRogue, IdentifyRootCause, Remedy
-from chaosops.roles.sight import failing_since
+from chaosops.roles.sight import failing_near
 from chaosops.roles.view import RoleView
 
 
@@ -22,15 +22,17 @@ def was_done(view: RoleView, action: Action) -> bool:
 
 
 def tried_in_vain(view: RoleView) -> frozenset[Action]:
-    """The remedies that were tried since the company began to fail, where a runbook says what each
-    remedies. In a company without one, the same remedy may be right later."""
-    since = failing_since(view)
-    if since is None or not view.rules.runbook:
+    """The remedies that did not help, where a runbook says what each remedies: what they were for
+    has been failing since before they were tried. In a company without a runbook, the same remedy
+    may be right later."""
+    if not view.rules.runbook:
         return frozenset()
     return frozenset(
         message.action
         for message in view.chat
-        if isinstance(message.action, Remedy) and message.step >= since
+        if isinstance(message.action, Remedy)
+        and (since := failing_near(view, message.action.target)) is not None
+        and message.step >= since
     )
 
 

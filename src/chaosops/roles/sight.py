@@ -62,9 +62,21 @@ def deepest_first(view: RoleView) -> list[str]:
 
 @once
 def failing_since(view: RoleView) -> int | None:
-    """Since when some service has been failing all the time. What was repaired before then has
-    helped, and the fault came back."""
+    """Since when some service has been failing all the time."""
     return min((alert.step for alert in view.alerts), default=None)
+
+
+def failing_near(view: RoleView, service: str) -> int | None:
+    """Since when a service has been failing, or where it is well, its callers and callees: damage
+    may show there. Or since when anything has. A repair of the service before that has helped, and
+    the fault came back; services further away may still be recovering meanwhile."""
+    since = {alert.service: alert.step for alert in view.alerts}
+    calls = view.rules.calls
+    near = {*calls.get(service, ()), *(name for name in calls if service in calls[name])}
+    for places in ({service}, near):
+        if found := [since[place] for place in places if place in since]:
+            return min(found)
+    return failing_since(view)
 
 
 @once
