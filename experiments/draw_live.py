@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, ChaosOpsError
-from chaosops.evaluation.live_comparison import COUNTS, SIMULATED
+from chaosops.evaluation.live_comparison import COUNTS, SIMULATED, compared
 from chaosops.report import figures
 
 ROOT = Path(__file__).parents[1]
@@ -25,14 +25,10 @@ APART = 0.12  # of a row: the two sides lie above each other
 
 def live_picture(compare: Mapping[str, Any], path: Path) -> Path:
     """A row for each policy. A line is the 95 % interval."""
-    rows = {
-        (policy, tier): told
-        for policy, tiers in compare["policies"].items()
-        for tier, told in tiers.items()
-    }
+    rows = {name: told for name, _, told in compared(compare)}
     if not rows:
         raise BadInput("nothing was compared; chaosops live compare does so")
-    names = [policy.partition("+")[0] for policy, _ in reversed(rows)]
+    names = list(reversed(rows))
     figure, axes = figures.new_canvas(10.2, 1.3 + 0.55 * len(rows), 1, len(PANELS))
     for axis, count in zip(axes, PANELS, strict=True):
         for up, (side, (title, colour)) in zip((APART, -APART), SIDES.items(), strict=True):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chaosops.evaluation.live_comparison import COUNTS, table_rows
+from chaosops.evaluation.live_comparison import COUNTS, compared, table_rows
 from chaosops.evaluation.metrics import percent, shown
 from chaosops.report.tables import aligned
 
@@ -24,11 +24,6 @@ def _read(root: Path, name: str) -> Mapping[str, Any] | None:
     return content
 
 
-def _name(policy: str) -> str:
-    """Without the options of a model, which say how it was run."""
-    return policy.partition("+")[0]
-
-
 def _short(commit: str | None) -> str:
     """An uncommitted change shows."""
     if commit is None:
@@ -40,17 +35,20 @@ def compare(root: Path) -> str:
     found = _read(root, "compare")
     if found is None:
         return NOT_YET
-    rows, counts, commits = [], [], set()
-    for policy, tiers in found["policies"].items():
-        for tier, told in tiers.items():
-            rows += [[_name(policy), *row[2:]] for row in table_rows(policy, tier, told)]
-            valid = told["seeds"] - told["void"]
-            counts.append(f"{_name(policy)} {valid} ({told['with_rogue']}, {told['void']})")
-            commits |= set(told["commits"])
+    rows, counts = [], []
+    for name, tier, told in compared(found):
+        rows += [[name, *row[2:]] for row in table_rows(name, tier, told)]
+        valid = told["seeds"] - told["void"]
+        counts.append(f"{name} {valid} ({told['with_rogue']}, {told['void']})")
     counted = f"Incidents that were not void (those with a rogue, void ones): {', '.join(counts)}"
-    made = f"commit {', '.join(map(_short, sorted(commits)))}"
     headers = ["policy", "figure", "live", "rehearsal", "difference"]
-    return f"{counted}; {made}.\n\n{aligned(headers, rows, words=2)}"
+    return f"{counted}; {_commits(found)}.\n\n{aligned(headers, rows, words=2)}"
+
+
+def _commits(record: Mapping[str, Any]) -> str:
+    """Of the recordings."""
+    commits = {commit for *_, told in compared(record) for commit in told["commits"]}
+    return f"commit {', '.join(map(_short, sorted(commits)))}"
 
 
 _HEADLINE = ("solved", "rogue_caught", "benign_accused")
@@ -62,19 +60,21 @@ def headline(root: Path) -> str:
     if found is None:
         return "Policies are not compared yet. docs/live.md says what is measured."
     rows = []
-    for policy, tiers in found["policies"].items():
-        for tier, told in tiers.items():
-            valid = told["seeds"] - told["void"]
-            cells = [shown(told["stayed_well"], percent)]
-            for count in COUNTS:
-                if count.key in _HEADLINE:
-                    sides = [count.words(told[side][count.key]) for side in ("live", "rehearsal")]
-                    cells += sides
-            rows.append([_name(policy), tier, str(valid), *cells[1:], cells[0]])
+    for name, tier, told in compared(found):
+        valid, void = told["seeds"] - told["void"], told["void"]
+        sides = [
+            count.words(told[side][count.key])
+            for count in COUNTS
+            if count.key in _HEADLINE
+            for side in ("live", "rehearsal")
+        ]
+        lasted = shown(told["stayed_well"], percent)
+        rows.append([name, tier, f"{valid} and {void} void", *sides, lasted])
     headers = ["policy", "tier", "incidents"]
     for title in ("solved", "rogue caught", "benign accused"):
         headers += [f"{title}, live", "simulated"]
-    return aligned([*headers, "stayed well"], rows)
+    table = aligned([*headers, "stayed well"], rows)
+    return f"{table}\n\nVoid incidents, which the host disturbed, are left out ({_commits(found)})."
 
 
 def lifecycles(root: Path) -> str:

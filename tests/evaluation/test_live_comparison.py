@@ -41,7 +41,11 @@ def test_void_runs_are_counted_and_left_out(
     assert found["stayed_well"]["value"] is None
     rows = list(table_rows("auditor", "hard", found))
     assert rows[0][:3] == ["auditor", "hard", "solved"]
-    assert rows[0][3:] == ["100 % [51 %, 100 %]", "100 % [51 %, 100 %]", "+0 % [n/a]"]
+    assert rows[0][3:] == ["100 % [51 %, 100 %]", "100 % [51 %, 100 %]", "+0 % [-49 %, +49 %]"]
+    void_rogues = [pair.simulated.rogue for pair in void]
+    assert found["at_worst"]["solved"]["value"] == pytest.approx(4 / 6, abs=1e-6)
+    accused = found["at_worst"]["benign_accused"]["value"]
+    assert (accused > 0) == (None in void_rogues), "what is bad counts as having happened"
 
 
 def test_it_says_where_the_views_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

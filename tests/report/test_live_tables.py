@@ -74,7 +74,9 @@ def compared(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> P
     player = Player("oracle", tmp_path / "played", {"commit": "feedfeedfeed"}, print)
     pairs = [player.pair(one) for one in scenarios(pack="live", tiers=["hard"], seeds=2)]
     found = {**summary(pairs), "commits": sorted(map(str, player.commits))}
-    write(folder, "compare", {"policies": {"oracle+runtime=any": {"hard": found}}})
+    statuses = {"oracle+runtime=any": player.manifest["policy_status"]}
+    record = {"statuses": statuses, "policies": {"oracle+runtime=any": {"hard": found}}}
+    write(folder, "compare", record)
     return folder / "compare.json"
 
 
@@ -83,8 +85,10 @@ def test_the_comparison_has_a_row_for_each_figure(tmp_path: Path, compared: Path
     assert told.startswith("Incidents that were not void (those with a rogue, void ones): oracle 2")
     assert "; commit feedfee." in told
     assert any(line.startswith("| oracle | solved") for line in told.splitlines())
-    row = script("live_tables").headline(tmp_path).splitlines()[-1]
-    assert [cell.strip() for cell in row.strip("|").split("|")][:3] == ["oracle", "hard", "2"]
+    *_, row, _, left_out = script("live_tables").headline(tmp_path).splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[:3] == ["oracle", "hard", "2 and 0 void"]
+    assert left_out.endswith("(commit feedfee).")
     assert row.count("100 % [34 %, 100 %]") == 2, "solved, live and simulated"
 
 
@@ -93,7 +97,7 @@ def test_the_comparison_is_drawn(tmp_path: Path, compared: Path) -> None:
     assert draw["main"]([str(tmp_path / "live.png"), str(compared)]) == 0
     assert (tmp_path / "live.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(BadInput, match="nothing was compared"):
-        draw["live_picture"]({"policies": {}}, tmp_path / "none.png")
+        draw["live_picture"]({"statuses": {}, "policies": {}}, tmp_path / "none.png")
     assert draw["main"]([str(tmp_path / "live.png"), str(tmp_path / "missing.json")]) == 2
 
 

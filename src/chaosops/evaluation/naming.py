@@ -11,7 +11,7 @@ from chaosops.policies.llm.spec import TRAINED
 from chaosops.trained import trained_adapter
 
 # The part of a policy name that says how a model was run.
-_HOW = re.compile(r"\+(runtime|batch)=[^+,]*")
+_HOW = re.compile(r"\+(runtime|batch|dtype|threads|compile)=[^+,]*")
 
 
 def short_names(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:

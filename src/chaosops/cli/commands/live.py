@@ -134,17 +134,20 @@ def compare(
     PACK.pace = PACK.pace._replace(lasts=watch)
     manifest = {"command": command_line, "version": VERSION, "commit": source_commit()}
     found: dict[str, dict[str, Any]] = {}
+    statuses: dict[str, Any] = {}
     rows: list[list[str]] = []
     with Progress() as progress:
         for policy in policies:
             place = open_folder(folder / quote(policy, safe=":,=+"))
             player = Player(policy, place, manifest, note)
+            statuses[policy] = player.manifest["policy_status"]
             for tier in read_tiers(tiers, "--tiers"):
                 matrix = scenarios(pack=PACK.name, tiers=[tier], seeds=seeds, seed_start=seed_start)
+                player.commits.clear()  # those of the last tier
                 told = _compared(player, matrix, f"{policy} {tier}", progress)
                 found.setdefault(policy, {})[tier.value] = told
                 rows += table_rows(policy, tier.value, told)
-    record = {"manifest": manifest, "policies": found}
+    record = {"manifest": manifest, "statuses": statuses, "policies": found}
     write_text(folder / "compare.json", json_module.dumps(record, indent=1) + "\n")
     columns = ["policy", "tier", "figure", "live", SIMULATED, "difference"]
     lines = [aligned(columns, rows, words=3), f"\nwritten: {folder / 'compare.json'}"]
