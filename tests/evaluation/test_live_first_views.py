@@ -105,11 +105,25 @@ def test_views_are_collected_from_recordings_of_a_comparison(
 
 
 def test_views_of_two_tiers_are_not_mixed(tmp_path: Path) -> None:
-    path = tmp_path / "views.jsonl"
+    """Equal seeds of two tiers are different incidents."""
+    path, other = tmp_path / "views.jsonl", tmp_path / "medium.jsonl"
     list(record(path, "hard", range(1)))
-    list(record(path, "medium", range(1, 2)))
+    with pytest.raises(BadInput, match="first views of another tier; name a new file"):
+        list(record(path, "medium", range(1)))
+    list(record(other, "medium", range(1)))
     with pytest.raises(BadInput, match="another tier or pack_hash"):
-        detect([path])
+        detect([path, other])
+
+
+def test_a_void_view_takes_the_place_of_none(tmp_path: Path) -> None:
+    path = tmp_path / "views.jsonl"
+    list(record(path, "hard", range(30)))
+    void = tmp_path / "void.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    void.write_text("".join(json.dumps({**row, "void": "busy"}) + "\n" for row in rows))
+    for files in ([path, void], [void, path]):
+        found = detect(files)
+        assert (found["incidents"], found["void"]) == (30, 0)
 
 
 def test_detectors_that_learned_on_the_rehearsal_judge_live_prompts(tmp_path: Path) -> None:

@@ -72,8 +72,13 @@ _READERS: dict[str, tuple[_Read, Callable[[dict[str, Any]], Any]]] = {
 
 def record(path: Path, tier: str, seeds: Sequence[int]) -> Iterator[str]:
     """What is in the file is not recorded again. Says how each incident went."""
-    known = {row["seed"] for row in _rows([path])} if path.is_file() else set()
     head = {"tier": tier, "commit": source_commit(), "pack_hash": PACK.content_hash()}
+    rows = _rows([path]) if path.is_file() else []
+    if rows and (differs := [name for name in _SAME if rows[0][name] != head[name]]):
+        raise BadInput(
+            f"{path} has first views of another {' and '.join(differs)}; name a new file"
+        )
+    known = {row["seed"] for row in rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
         if seed in known:
@@ -130,8 +135,12 @@ def _recorded_view(file: Path) -> dict[str, Any]:
 def _rows(paths: Sequence[Path]) -> list[dict[str, Any]]:
     try:
         lines = [line for path in paths for line in path.read_text(encoding="utf-8").splitlines()]
-        rows = {row["seed"]: row for row in map(json.loads, lines)}
-        kinds = {tuple(row[name] for name in _SAME) for row in rows.values()}
+        found = list(map(json.loads, lines))
+        kinds = {tuple(row[name] for name in _SAME) for row in found}
+        rows: dict[int, dict[str, Any]] = {}
+        for row in found:  # of several views of a seed, the first one that is not void
+            if row["seed"] not in rows or rows[row["seed"]]["void"] is not None:
+                rows[row["seed"]] = row
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"first views cannot be read: {error!r}") from None
     if len(kinds) > 1:
@@ -191,7 +200,9 @@ def _ranks(scores: Any) -> Any:
 
 def _area(scores: Any, guilty: Any) -> dict[str, Any]:
     won = wins(np.asarray(scores)[guilty], np.asarray(scores)[~guilty])
-    return {"value": round(area(won) or 0.0, 4), "ci95": area_ci95(won)}
+    found = area(won)
+    assert found is not None, "there are incidents of both kinds"
+    return {"value": round(found, 4), "ci95": area_ci95(won)}
 
 
 def main() -> int:
@@ -205,6 +216,12 @@ def main() -> int:
     parser.add_argument("--learn", type=int, default=0, help="detect: so many of the rehearsal")
     parser.add_argument("--out", type=Path, help="detect: a file for the figures, as JSON")
     given = parser.parse_args()
+    if given.what == "collect" and len(given.files) < 2:
+        parser.error("collect needs a file and the folders of recordings: collect FILE FOLDER...")
+    if given.what == "record" and len(given.files) > 1:
+        parser.error("record writes one file: record FILE")
+    if given.what != "detect" and (given.out or given.learn):
+        parser.error("--out and --learn are of detect")
     try:
         if given.what == "record":
             if given.core is not None:

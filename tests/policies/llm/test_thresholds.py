@@ -52,6 +52,10 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_adapter_is_played_with_its_thresholds_unless_others_are_named(adapter: Path) -> None:
     name = f"local:smollm2+adapter={adapter}+format=menu"
     assert "thresholds" not in load_policy(name).status()
+    with pytest.raises(BadInput, match=r"no effect, .* from 1 on .* smaller \+flag_at"):
+        load_policy(f"{name}+sure_at=0.9")
+    named = load_policy(f"{name}+flag_at=0.6+sure_at=0.9").status()["thresholds"]
+    assert named == {"flag_at": 0.6, "audit_at": 1.0, "sure_at": 0.9}
     named = load_policy(f"{name}+flag_at=0.7").status()["thresholds"]
     assert named == {"flag_at": 0.7, "audit_at": 1.0, "sure_at": 0.0}
     write_thresholds(adapter, Thresholds(0.6, 0.1))

@@ -58,7 +58,13 @@ def _thresholds(spec: ModelSpec, adapter: Path | None) -> Thresholds | None:
         return own
     # Without an audit's threshold no audit is forced.
     known = own or Thresholds(flag_at=1.0, audit_at=1.0)
-    return Thresholds(*(spec.share(name, getattr(known, name)) for name in Thresholds._fields))
+    found = Thresholds(*(spec.share(name, getattr(known, name)) for name in Thresholds._fields))
+    if found.sure_at and found.sure_at <= found.flag_at and "sure_at" in given:
+        raise BadInput(
+            f"+sure_at={found.sure_at:g} has no effect, because an agent is flagged from "
+            f"{found.flag_at:g} on at the earliest; name a smaller +flag_at too"
+        )
+    return found
 
 
 def _runtime(spec: ModelSpec) -> Runtime:
