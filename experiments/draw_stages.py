@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ PANELS = {
     AUROC: ("AUROC of suspicion, turn 3", 1),
 }
 
-Curve = dict[int, float]  # by update, over all stages
+Curve = dict[tuple[int, int], float]  # by stage, and by update over all stages
 
 
 def stages_curve(
@@ -81,23 +80,26 @@ def _ends(stages: Sequence[Stage]) -> list[int]:
 
 
 def _curve(stages: Sequence[Stage], tier: str, key: str) -> Curve:
-    """A later stage is drawn from its first validation after an update on."""
     curve: Curve = {}
-    for (began, _), stage in zip(pairwise([0, *_ends(stages)]), stages, strict=True):
+    for i, (began, stage) in enumerate(zip([0, *_ends(stages)], stages, strict=False)):
         for row in stage.validations:
             value = row["validation"].get(tier, {}).get(key)
-            if value is not None and (row["step"] or not began):
-                curve[began + row["step"]] = value
+            if value is not None:
+                curve[i, began + row["step"]] = value
     return curve
 
 
 def _mean(curves: Sequence[Curve]) -> Curve:
-    shared = [step for step in curves[0] if all(step in curve for curve in curves)]
-    return {step: sum(curve[step] for curve in curves) / len(curves) for step in shared}
+    shared = [at for at in curves[0] if all(at in curve for curve in curves)]
+    return {at: sum(curve[at] for curve in curves) / len(curves) for at in shared}
 
 
-def _plot(axis: Any, curve: Curve, factor: float, **style: Any) -> None:
-    axis.plot(list(curve), [factor * value for value in curve.values()], marker="o", ms=3, **style)
+def _plot(axis: Any, curve: Curve, factor: float, label: str = "", **style: Any) -> None:
+    """Each stage has a line of its own: prompts and rules of decision may change between them."""
+    for stage in dict.fromkeys(stage for stage, _ in curve):
+        points = [(step, factor * value) for (of, step), value in curve.items() if of == stage]
+        axis.plot(*zip(*points, strict=True), marker="o", ms=3, label=label or None, **style)
+        label = ""
 
 
 if __name__ == "__main__":

@@ -269,7 +269,9 @@ def stages(files: Files) -> str:
         took = f", {stage.minutes:.0f} minutes on {words(sorted(spent))}" if spent else ""
         recipe = stage.recipe
         updates = max((row["step"] for row in stage.validations), default=recipe.steps)
-        lines.append(f"- `{recipe.name}`: {updates:,} updates, seed {recipe.seed}{took}.")
+        step = stage.kept["step"] if stage.kept else updates
+        kept = "" if step == updates else f" The adapter of update {step:,} was kept, the best one."
+        lines.append(f"- `{recipe.name}`: {updates:,} updates, seed {recipe.seed}{took}.{kept}")
     return "\n".join(lines) or f"No model ships; it is {NOT_YET}."
 
 

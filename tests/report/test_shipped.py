@@ -305,6 +305,7 @@ def test_the_picture_of_the_stages_is_drawn(root: Path, tmp_path: Path) -> None:
     assert path.stat().st_size > 10_000
     assert draw_stages._ends(seeds["0"]) == [200, 400]
     curve = draw_stages._curve(seeds["0"], "reserve hard", "mean_reward")
-    assert curve == {0: -130.0, 100: -80.0, 200: -85.0, 300: 40.0, 400: 35.0}
+    first = {(0, 0): -130.0, (0, 100): -80.0, (0, 200): -85.0}
+    assert curve == {**first, (1, 200): -10.0, (1, 300): 40.0, (1, 400): 35.0}
     with pytest.raises(BadInput, match="no seed to draw"):
         draw_stages.stages_curve({}, path)
