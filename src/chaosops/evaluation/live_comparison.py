@@ -233,7 +233,7 @@ def compared(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str,
             yield (f"{name}, {tier}" if len(tiers) > 1 else name), tier, told
 
 
-def table_rows(policy: str, tier: str, found: dict[str, Any]) -> Iterator[list[str]]:
+def table_rows(policy: str, tier: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
     """Figure, live, simulated, difference: what the teams reached, then where the views differ."""
     sides = ("live", SIMULATED)
     for count in COUNTS:
