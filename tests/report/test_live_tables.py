@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import runpy
+import tarfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from chaosops.core.errors import BadInput
-from chaosops.evaluation.live_comparison import Player, summary
+from chaosops.evaluation.journal import as_json
+from chaosops.evaluation.live_comparison import SIMULATED, Pair, Player, summary
 from chaosops.evaluation.matrix import scenarios
 from chaosops.packs.live import PACK
+from chaosops.wire.recordings import read_recording
 from chaosops.world import real_time
 from tests.fake_platform import AT_ONCE, FakePlatform
 from tests.live.test_calm import lifecycle
 from tests.test_documents import script
 
+SHIPPED = Path(__file__).parents[2] / "experiments/live"
 HEAD = {"command": "python -m chaosops.live.lifecycle", "version": "0", "commit": "feedfeedfeed"}
 
 
@@ -116,3 +121,29 @@ def test_detectors_have_a_row_each(tmp_path: Path, folder: Path) -> None:
     told = script("live_tables").leaks(tmp_path)
     row = next(line for line in told.splitlines() if "| counts" in line)
     assert row.count("0.52 [0.44, 0.60]") == 2
+
+
+@pytest.fixture(scope="module")
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recordings")
+    with tarfile.open(SHIPPED / "recordings.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+@pytest.mark.parametrize("policy", ["heuristic", "auditor", "trained", "local:smollm2"])
+def test_the_figures_that_ship_follow_from_their_recordings(policy: str, recordings: Path) -> None:
+    record = json.loads((SHIPPED / "compare.json").read_text(encoding="utf-8"))
+    (name,) = (name for name in record["policies"] if name.partition("+")[0] == policy)
+    folder, told = recordings / quote(name, safe=":,=+"), record["policies"][name]["hard"]
+    pairs = [_pair(path) for path in sorted(folder.glob(f"hard-*-{SIMULATED}.json"))]
+    found = as_json(summary(pairs))
+    assert found == {key: value for key, value in told.items() if key != "commits"}
+
+
+def _pair(path: Path) -> Pair:
+    """A run without a recording is void."""
+    simulated = read_recording(path).episode
+    live = path.with_name(path.name.replace(SIMULATED, "live"))
+    scenario = simulated.scenario
+    return Pair(scenario, read_recording(live).episode if live.is_file() else None, simulated)
