@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from chaosops.cli.options import Count, File, Json, Mechanisms, Policy, Seed, Split, Tier, whole
+from chaosops.cli.options import (
+    CommandLine,
+    Count,
+    File,
+    Json,
+    Mechanisms,
+    Policy,
+    Seed,
+    Split,
+    Tier,
+    whole,
+)
 from chaosops.cli.output import print, print_result
 from chaosops.cli.progress import Progress
 from chaosops.core import vocabulary
 from chaosops.core.files import open_file
 from chaosops.core.scenario import Scenario
+from chaosops.core.source import source_commit
 from chaosops.evaluation.investigator import investigate as find_rogue
 from chaosops.evaluation.reading_cases import ROLES
 from chaosops.packs import DEFAULT_SEED, DEFAULT_TIER, make_scenario
@@ -23,6 +35,7 @@ from chaosops.report.figures import require_matplotlib
 from chaosops.report.reading import reading_lines
 from chaosops.report.tables import aligned
 from chaosops.rollout import load_team
+from chaosops.version import VERSION
 from chaosops.world import engine
 
 if TYPE_CHECKING:
@@ -133,6 +146,7 @@ def investigate(
 
 def reading(
     *,
+    command_line: CommandLine,
     policy: Policy,
     role: Annotated[str, Parameter(choices=_ROLES)] = "all",
     split: Split = None,
@@ -159,6 +173,9 @@ def reading(
     with Progress("done") as progress:
         rows = check_reading(team, scenario_of, seeds, asked, progress.update)
     figures = {
+        "command": command_line,
+        "version": VERSION,
+        "commit": source_commit(),
         "policy": policy,
         "split": first.split,
         "tier": tier,
