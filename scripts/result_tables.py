@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import live_tables
+import reading_tables
 from shipped_files import (
     FALSE_ALARMS,
     OURS,
@@ -284,6 +285,7 @@ BLOCKS: Mapping[str, Callable[[Files], str]] = {
     "classic": classic,
     "seeds": seeds,
     "stages": stages,
+    "reading": lambda files: reading_tables.reading(files.root),
     "live-headline": lambda files: live_tables.headline(files.root),
     "live-compare": lambda files: live_tables.compare(files.root),
     "live-lifecycles": lambda files: live_tables.lifecycles(files.root),
