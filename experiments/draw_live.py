@@ -1,31 +1,31 @@
 """One picture of the live comparison: what each policy reached in running companies, and in the
 simulator on the same plots.
 
-    python experiments/draw_live.py [OUT.png [COMPARE.json]]
+    python experiments/draw_live.py [OUT.png [COMPARE.json ...]]
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from chaosops.core.errors import BadInput, ChaosOpsError
-from chaosops.evaluation.live_comparison import COUNTS, SIMULATED, compared
+from chaosops.evaluation.live_comparison import COUNTS, SIMULATED, comparisons
 from chaosops.report import figures
 
 ROOT = Path(__file__).parents[1]
-OUT, COMPARE = ROOT / "docs/assets/live.png", ROOT / "experiments/live/compare.json"
+OUT, FOLDER = ROOT / "docs/assets/live.png", ROOT / "experiments/live"
 SIDES = {"live": ("running company", figures.COLOURS[1]), SIMULATED: ("simulator", figures.GREY)}
 PANELS = [count for count in COUNTS if count.is_share and count.key != "cause_named"]
 APART = 0.12  # of a row: the two sides lie above each other
 
 
-def live_picture(compare: Mapping[str, Any], path: Path) -> Path:
+def live_picture(records: Sequence[Mapping[str, Any]], path: Path) -> Path:
     """A row for each policy. A line is the 95 % interval."""
-    rows = {name: told for name, _, told in compared(compare)}
+    rows = {name: told for record in records for name, _, told in comparisons(record)}
     if not rows:
         raise BadInput("nothing was compared; chaosops live compare does so")
     names = list(reversed(rows))
@@ -52,11 +52,11 @@ def live_picture(compare: Mapping[str, Any], path: Path) -> Path:
 
 def main(words: list[str]) -> int:
     out = Path(words[0]) if words else OUT
-    source = Path(words[1]) if words[1:] else COMPARE
+    sources = list(map(Path, words[1:])) or sorted(FOLDER.glob("compare*.json"))
     try:
-        if not source.is_file():
-            raise BadInput(f"there is no {source}; chaosops live compare writes one")
-        print(live_picture(json.loads(source.read_text(encoding="utf-8")), out))
+        if missing := [source for source in sources if not source.is_file()]:
+            raise BadInput(f"there is no {missing[0]}; chaosops live compare writes one")
+        print(live_picture([json.loads(one.read_text(encoding="utf-8")) for one in sources], out))
     except ChaosOpsError as error:
         print(error, file=sys.stderr)
         return 2

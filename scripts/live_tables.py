@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from chaosops.evaluation.live_comparison import COUNTS, compared, table_rows
+from chaosops.evaluation.live_comparison import COUNTS, Comparison, comparisons, table_rows
 from chaosops.evaluation.metrics import percent, shown
 from chaosops.report.tables import aligned
 
@@ -31,12 +31,19 @@ def _short(commit: str | None) -> str:
     return commit[:7] + ("+dirty" if commit.endswith("+dirty") else "")
 
 
+def compared(root: Path) -> list[Comparison]:
+    """Each command that compared policies has a file of its own: compare-NAME.json and so on."""
+    paths = sorted((root / FOLDER).glob("compare*.json"))
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return [one for record in records for one in comparisons(record)]
+
+
 def compare(root: Path) -> str:
-    found = _read(root, "compare")
-    if found is None:
+    found = compared(root)
+    if not found:
         return NOT_YET
     rows, counts = [], []
-    for name, tier, told in compared(found):
+    for name, tier, told in found:
         rows += [[name, *row[2:]] for row in table_rows(name, tier, told)]
         valid = told["seeds"] - told["void"]
         counts.append(f"{name} {valid} ({told['with_rogue']}, {told['void']})")
@@ -45,9 +52,9 @@ def compare(root: Path) -> str:
     return f"{counted}; {_commits(found)}.\n\n{aligned(headers, rows, words=2)}"
 
 
-def _commits(record: Mapping[str, Any]) -> str:
+def _commits(found: Sequence[Comparison]) -> str:
     """Of the recordings."""
-    commits = {commit for *_, told in compared(record) for commit in told["commits"]}
+    commits = {commit for *_, told in found for commit in told["commits"]}
     return f"commit {', '.join(map(_short, sorted(commits)))}"
 
 
@@ -56,11 +63,11 @@ _HEADLINE = ("solved", "rogue_caught", "benign_accused")
 
 def headline(root: Path) -> str:
     """The figures of the README: a row for each policy, live and in the simulator."""
-    found = _read(root, "compare")
-    if found is None:
+    found = compared(root)
+    if not found:
         return "Policies are not compared yet. docs/live.md says what is measured."
     rows = []
-    for name, tier, told in compared(found):
+    for name, tier, told in found:
         valid, void = told["seeds"] - told["void"], told["void"]
         sides = [
             count.words(told[side][count.key])

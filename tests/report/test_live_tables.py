@@ -102,7 +102,7 @@ def test_the_comparison_is_drawn(tmp_path: Path, compared: Path) -> None:
     assert draw["main"]([str(tmp_path / "live.png"), str(compared)]) == 0
     assert (tmp_path / "live.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(BadInput, match="nothing was compared"):
-        draw["live_picture"]({"statuses": {}, "policies": {}}, tmp_path / "none.png")
+        draw["live_picture"]([], tmp_path / "none.png")
     assert draw["main"]([str(tmp_path / "live.png"), str(tmp_path / "missing.json")]) == 2
 
 
@@ -133,10 +133,13 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("policy", ["heuristic", "auditor", "trained", "local:smollm2"])
 def test_the_figures_that_ship_follow_from_their_recordings(policy: str, recordings: Path) -> None:
-    record = json.loads((SHIPPED / "compare.json").read_text(encoding="utf-8"))
-    (name,) = (name for name in record["policies"] if name.partition("+")[0] == policy)
-    folder, told = recordings / quote(name, safe=":,=+"), record["policies"][name]["hard"]
-    pairs = [_pair(path) for path in sorted(folder.glob(f"hard-*-{SIMULATED}.json"))]
+    records = [json.loads(path.read_text("utf-8")) for path in SHIPPED.glob("compare*.json")]
+    played = {name: tiers["hard"] for one in records for name, tiers in one["policies"].items()}
+    (name,) = (name for name in played if name.partition("+")[0] == policy)
+    folder, told = recordings / quote(name, safe=":,=+"), played[name]
+    paths = sorted(folder.glob(f"hard-*-{SIMULATED}.json"))
+    assert len(paths) == told["seeds"]
+    pairs = [_pair(path) for path in paths]
     found = as_json(summary(pairs))
     assert found == {key: value for key, value in told.items() if key != "commits"}
 

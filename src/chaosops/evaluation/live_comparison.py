@@ -223,14 +223,20 @@ def _verdict(episode: Episode) -> tuple[object, ...]:
     return episode.resolved, episode.rogue_caught, episode.false_flags > 0
 
 
-def compared(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Name, tier and figures of each comparison in a file of ``chaosops live compare``. The tier
+class Comparison(NamedTuple):
+    name: str
+    tier: str
+    told: Mapping[str, Any]
+
+
+def comparisons(record: Mapping[str, Any]) -> Iterator[Comparison]:
+    """Of each policy and tier in a file of ``chaosops live compare``. The tier
     stands in the name if there are several."""
     names = short_names(record["statuses"])
     for policy, tiers in record["policies"].items():
         for tier, told in tiers.items():
             name = names[policy]
-            yield (f"{name}, {tier}" if len(tiers) > 1 else name), tier, told
+            yield Comparison(f"{name}, {tier}" if len(tiers) > 1 else name, tier, told)
 
 
 def table_rows(policy: str, tier: str, found: Mapping[str, Any]) -> Iterator[list[str]]:
