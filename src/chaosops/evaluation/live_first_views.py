@@ -118,6 +118,7 @@ def collect(path: Path, folders: Sequence[Path]) -> str:
             rows[tier, int(seed)] = {"seed": int(seed), "tier": tier, **_recorded_view(file)}
     if not rows:
         raise BadInput(f"no live incident was recorded in {', '.join(map(str, folders))}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, "".join(json.dumps(rows[key]) + "\n" for key in sorted(rows)))
     return f"{len(rows)} incidents, {sum(row['void'] is not None for row in rows.values())} void"
 
