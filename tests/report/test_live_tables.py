@@ -123,9 +123,17 @@ def test_detectors_have_a_row_each(tmp_path: Path, folder: Path) -> None:
     assert row.count("0.52 [0.44, 0.60]") == 2
 
 
-@pytest.mark.parametrize("policy", ["heuristic", "auditor", "trained"])
-def test_the_figures_that_ship_follow_from_their_recordings(policy: str, tmp_path: Path) -> None:
-    with tarfile.open(SHIPPED / f"recordings/{policy}.tar.xz") as archive:
+@pytest.mark.parametrize(
+    ("policy", "file"),
+    [
+        *((name, name) for name in ("heuristic", "auditor", "trained")),
+        ("local:smollm2", "untrained"),
+    ],
+)
+def test_the_figures_that_ship_follow_from_their_recordings(
+    policy: str, file: str, tmp_path: Path
+) -> None:
+    with tarfile.open(SHIPPED / f"recordings/{file}.tar.xz") as archive:
         archive.extractall(tmp_path, filter="data")
     records = [json.loads(path.read_text("utf-8")) for path in SHIPPED.glob("compare*.json")]
     played = {name: tiers["hard"] for one in records for name, tiers in one["policies"].items()}
