@@ -52,7 +52,8 @@ def test_stages_of_several_seeds_share_a_picture(tmp_path: Path) -> None:
     first = Stage(tmp_path, Recipe(), [row(0, -900, None), row(10, 5, 0.5)], [])
     second = Stage(tmp_path, Recipe(), [row(0, 5, 0.5), row(8, 50, 0.9)], [])
     seeds = {"seed 0": [first, second], "seed 1": [first]}
-    assert STAGES["_curve"](seeds["seed 0"], "easy", "mean_reward") == {0: -900, 10: 5, 18: 50}
+    curve = STAGES["_curve"](seeds["seed 0"], "easy", "mean_reward")
+    assert curve == {(0, 0): -900, (0, 10): 5, (1, 10): 5, (1, 18): 50}
     picture = STAGES["stages_curve"](seeds, tmp_path / "out.png")
     assert picture.stat().st_size > 10_000
     with pytest.raises(BadInput, match="no seed to draw"):
