@@ -230,8 +230,8 @@ class Comparison(NamedTuple):
 
 
 def comparisons(record: Mapping[str, Any]) -> Iterator[Comparison]:
-    """Of each policy and tier in a file of ``chaosops live compare``. The tier
-    stands in the name if there are several."""
+    """Of each policy and tier in a file of ``chaosops live compare``. The tier stands in the name
+    if there are several."""
     names = short_names(record["statuses"])
     for policy, tiers in record["policies"].items():
         for tier, told in tiers.items():
