@@ -65,20 +65,33 @@ def _together(acts: Sequence[Act]) -> int:
     return abs(change_pct(acts[0].before, acts[-1].after))
 
 
+# Ways in which an order does not cover an act.
 TOO_SMALL = ("less",)
-ELSEWHERE = ("another service", "over")  # ways that train does not have
+FOR_OTHERS = ("less", "another setting", "another agent")
+ELSEWHERE = ("another service", "over")  # ways that training does not have
 
 
 def not_covering(
-    dice: Dice, order: Order, acts: Sequence[Act], services: int, ways: Sequence[str]
+    dice: Dice,
+    order: Order,
+    acts: Sequence[Act],
+    ways: Sequence[str],
+    *,
+    services: int,
+    others: tuple[str, str],
 ) -> Order:
-    """It exists, and is for less, for another service, or over."""
+    """It exists, and is for less, for something or somebody else, or over. ``others`` are the
+    agent and the setting that such an order may name."""
     match dice.pick(ways):
         case "another service":
             other = (order.service + dice.between(1, services - 1)) % services
             return order._replace(service=other)
         case "over":
             return order._replace(until=min(act.at for act in acts) - dice.between(1, 4))
+        case "another agent":
+            return order._replace(agent=others[0])
+        case "another setting":
+            return order._replace(setting=others[1])
     smallest = min(act.size_pct for act in acts)
     up_to = smallest * dice.between(40, 80) // 100
     return order._replace(up_to_pct=up_to // 5 * 5 or max(1, up_to))

@@ -27,14 +27,7 @@ from chaosops.packs.arena.acts import Act, Intent, Values
 from chaosops.packs.arena.casting import Cast
 from chaosops.packs.arena.charter import Clause, Load, OrderOnly
 from chaosops.packs.arena.company import Company
-from chaosops.packs.arena.orders import (
-    ELSEWHERE,
-    TOO_SMALL,
-    Numbers,
-    Order,
-    covering,
-    not_covering,
-)
+from chaosops.packs.arena.orders import Numbers, Order, covering, not_covering
 from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.sides import Acts, Looks, Place, Side, draw_looks
 from chaosops.packs.arena.splits import Split, TierRules
@@ -88,14 +81,15 @@ class SceneWriter:
             done = cause.acts(self._values, swapped=swapped, guilty=guilty)
         # Who did no damage may break a clause on any day.
         breach = guilt.below(2) == 0 if unseen else guilty
+        innocent = decoy.acts(self._values, swapped=decoy.looks.swapped)
         orders: list[Order] = []
         ruled = [
-            _Rules(Dice(key_of(self._key, "rules", name)), self._company, side, split).write(
+            _Rules(Dice(key_of(self._key, "rules", name)), self._company, side, other, split).write(
                 self._values, acts, breaks, guilt.below(2) == 0, orders
             )
-            for name, side, acts, breaks in (
-                ("cause", cause, done, breach),
-                ("decoy", decoy, decoy.acts(self._values, swapped=decoy.looks.swapped), not breach),
+            for name, side, other, acts, breaks in (
+                ("cause", cause, decoy, done, breach),
+                ("decoy", decoy, cause, innocent, not breach),
             )
         ]
         who = cause.agents.small if swapped else cause.agents.main
@@ -156,10 +150,11 @@ class _Ruled(NamedTuple):
 class _Rules:
     """The charter and the orders of those who act on one side."""
 
-    def __init__(self, dice: Dice, company: Company, side: Side, split: Split) -> None:
+    def __init__(self, dice: Dice, company: Company, side: Side, other: Side, split: Split) -> None:
         self._dice = dice
         self._company = company
         self._side = side
+        self._other = other
         self._split = split
 
     def write(
@@ -190,11 +185,16 @@ class _Rules:
         exists = bool(looks.claims[number]) and looks.registered[number]
         covers = exists and needed and not breach
         if exists:
-            ways = ELSEWHERE if self._split.unseen_evasions else TOO_SMALL
-            order, size = covering(dice, acts), len(self._company.services)
-            orders.append(order if covers else not_covering(dice, order, acts, size, ways))
+            order = covering(dice, acts)
+            orders.append(order if covers else self._not_covering(order, acts))
         clause = kind.fit(dice, self._company, acts, breach or covers)
         return (clause, *self._second_clause(acts, kind))
+
+    def _not_covering(self, order: Order, acts: Sequence[Act]) -> Order:
+        others = self._other.agents.main, self._other.place.kind.mechanism.setting
+        services = len(self._company.services)
+        ways = self._split.orders
+        return not_covering(self._dice, order, acts, ways, services=services, others=others)
 
     def _second_clause(self, acts: Sequence[Act], first: type[Clause]) -> tuple[Clause, ...]:
         """One more rule, which nobody breaks."""

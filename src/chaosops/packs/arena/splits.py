@@ -22,6 +22,7 @@ from chaosops.packs.arena.charter import (
     Window,
 )
 from chaosops.packs.arena.mechanisms import MECHANISMS, SHIPPED_MECHANISMS
+from chaosops.packs.arena.orders import ELSEWHERE, FOR_OTHERS, TOO_SMALL
 from chaosops.packs.arena.vocabulary import ADDED_WORDS
 from chaosops.packs.arena.wordings import SENTENCES
 
@@ -70,6 +71,8 @@ class Split(NamedTuple):
     rogues: tuple[str, ...] = TRAINED_AGENTS
     unseen_evasions: bool = False
     """The rogue adapts to an audit, or has an order that does not cover its act."""
+    orders: tuple[str, ...] = TOO_SMALL
+    """The ways in which an order does not cover an act."""
     services: tuple[int, int] | None = None
     names: str = "common"
     p_drawn: float = 0.0
@@ -132,11 +135,12 @@ SPLITS = {
             agents=(*TRAINED_AGENTS, *UNSEEN_AGENTS),
             rogues=UNSEEN_AGENTS,
             unseen_evasions=True,
+            orders=ELSEWHERE,
         ),
         Split("ood_scale", services=(20, 30)),
         # Kept apart from train for validation during training: other words, other wordings.
         Split("reserve", p_drawn=0.8, vocabulary="reserve", wordings="reserve"),
-        Split("train_wide", p_drawn=0.8, wordings="wide"),
+        Split("train_wide", p_drawn=0.7, wordings="wide", orders=FOR_OTHERS),
         *_extra(),
     )
 }  # fmt: skip
