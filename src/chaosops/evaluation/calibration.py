@@ -21,7 +21,7 @@ from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.evaluation.resampling import Flags, Floats
 from chaosops.evaluation.results import Results
 from chaosops.packs import load_pack
-from chaosops.policies.llm.adapter import adapter_identity
+from chaosops.policies.llm.adapter import adapter_identities
 from chaosops.policies.llm.calibration import Calibration, log_odds
 
 FEWEST = 30  # rogue episodes, and benign ones, that a fit needs
@@ -52,12 +52,13 @@ def overseer(manifest: Mapping[str, Any], adapter: Path) -> str:
     """The policy whose Oversight is the model with this adapter, without calibration."""
     recorded: Mapping[str, Any] = manifest["policies"]
     statuses = {policy: role_status(of, Role.OVERSIGHT) for policy, of in recorded.items()}
-    identity = adapter_identity(adapter)
-    found = [name for name, of in statuses.items() if identity in str(of.get("adapter"))]
+    known = adapter_identities(adapter)
+    adapters = {name: str(of.get("adapter")) for name, of in statuses.items()}
+    found = [name for name, of in adapters.items() if any(one in of for one in known)]
     if len(found) != 1:
         raise BadInput(
             f"{len(found)} policies of {', '.join(statuses)} have the adapter {adapter} "
-            f"({identity}) as Oversight; evaluate exactly one"
+            f"({known[0]}) as Oversight; evaluate exactly one"
         )
     if "calibration" in statuses[found[0]]:
         raise BadInput(

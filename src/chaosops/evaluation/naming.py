@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chaosops.policies.llm.adapter import adapter_files, adapter_identity
+from chaosops.policies.llm.adapter import adapter_files, adapter_identities
 from chaosops.policies.llm.spec import TRAINED
 from chaosops.trained import trained_adapter
 
@@ -25,16 +25,16 @@ def short_names(policies: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     """
     ours = _shipped()
     short = {
-        name: TRAINED if ours and status.get("adapter") == ours else _HOW.sub("", name)
+        name: TRAINED if status.get("adapter") in ours else _HOW.sub("", name)
         for name, status in policies.items()
     }
     alone = [name for name in short.values() if list(short.values()).count(name) == 1]
     return {name: label if label in alone else name for name, label in short.items()}
 
 
-def _shipped() -> str:
-    """As a status names it; empty where no adapter ships."""
+def _shipped() -> list[str]:
+    """As statuses name it; empty where no adapter ships."""
     adapter = trained_adapter()
     if not all(path.is_file() for path in adapter_files(adapter)):
-        return ""
-    return f"{adapter.name} {adapter_identity(adapter)}"
+        return []
+    return [f"{adapter.name} {identity}" for identity in adapter_identities(adapter)]

@@ -16,7 +16,7 @@ from chaosops.evaluation.metrics import METRICS, Metric, as_written, cells, summ
 from chaosops.evaluation.monitor import RECORDED_METRICS
 from chaosops.evaluation.results import MONITOR, RESULTS_NAME
 from chaosops.evaluation.stored import packs_of, results_file
-from chaosops.policies.llm.adapter import adapter_identity
+from chaosops.policies.llm.adapter import adapter_identities
 from chaosops.policies.llm.spec import without_password
 from chaosops.report.tables import by_roles
 
@@ -59,14 +59,15 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
     except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError):
         raise BadInput(f"{path} is not a results file of chaosops eval") from None
     require_played(str(path), packs_of(manifest))
-    digest = adapter_identity(adapter)
-    if not any(digest in _adapters(status) for status in statuses.values()):
-        raise BadInput(f"{path} has no policy with the adapter {adapter} ({digest}); {cure}")
+    known = adapter_identities(adapter)
+    played = [one for one in known if any(one in _adapters(of) for of in statuses.values())]
+    if not played:
+        raise BadInput(f"{path} has no policy with the adapter {adapter} ({known[0]}); {cure}")
     if without_password(json.dumps(manifest)) != json.dumps(manifest):
         raise BadInput(f"{path} names an address with a password; it must not be published")
     beside = path.with_name(MONITOR)
     monitor = _monitor(beside, statuses) if beside.is_file() else []
-    labels = {policy: _label(policy, status, digest) for policy, status in statuses.items()}
+    labels = {policy: _label(policy, status, played[0]) for policy, status in statuses.items()}
     return Evaluated(path, manifest, summary, monitor, labels)
 
 

@@ -226,12 +226,13 @@ class Learner:
 
 
 def hub_name(base: str) -> str:
-    """The hub name of the base, for the adapter's config."""
-    from chaosops.policies.llm.weights import HUB_NAME
+    """The hub name of the base, for the adapter's config. The embedded model has one too where it
+    was loaded from a folder, so the config does not say which folder that was."""
+    from chaosops.policies.llm.weights import HUB_NAME, is_embedded
 
     if base.startswith("hf:"):
         return split_revision(base.removeprefix("hf:"))[0]
-    return HUB_NAME if base.startswith("local:") else base
+    return HUB_NAME if base.startswith("local:") or is_embedded(Path(base)) else base
 
 
 def _require_projections(model: Any, base: Path) -> None:

@@ -1,6 +1,9 @@
 """A LoRA adapter as PEFT saves it: a folder with a configuration and weights.
 
-An adapter's identity covers both files, because the configuration scales the weights.
+An adapter's identity covers both files, because the configuration scales the weights. Where a
+configuration was corrected after an evaluation, for example because it named the base by a folder,
+``former_configs.json`` keeps the hash of the former one: so the evaluation is still known to be of
+these weights.
 """
 
 from __future__ import annotations
@@ -17,10 +20,11 @@ import numpy.typing as npt
 from chaosops.core.errors import BadInput, MissingExtra
 from chaosops.core.inputs import read_bytes, read_object
 from chaosops.core.printable import short
-from chaosops.policies.llm.digests import joint_hash, sha256_of, shortened
+from chaosops.policies.llm.digests import joint_digest, joint_hash, sha256_of, shortened
 
 WEIGHTS = "adapter_model.safetensors"
 CONFIG = "adapter_config.json"
+FORMER = "former_configs.json"
 _DTYPES = {"F32": np.float32, "F16": np.float16, "BF16": np.uint16}
 # PEFT settings that change the meaning of the weights. llama.cpp supports none of them.
 _PLAIN: dict[str, tuple[object, ...]] = {
@@ -57,6 +61,17 @@ def require_adapter(adapter: Path) -> None:
 def adapter_identity(adapter: Path) -> str:
     files = adapter_files(adapter)
     return shortened(joint_hash(files) if len(files) > 1 else sha256_of(adapter))
+
+
+def adapter_identities(adapter: Path) -> list[str]:
+    """The identity, and those of the same weights with former configurations."""
+    former = adapter / FORMER
+    if not former.is_file():
+        return [adapter_identity(adapter)]
+    weights = sha256_of(adapter / WEIGHTS)
+    configs = read_object(former, "former configs")
+    earlier = [shortened(joint_digest({CONFIG: sha, WEIGHTS: weights})) for sha in configs]
+    return [adapter_identity(adapter), *earlier]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ of the last status change, which no program can set.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -32,8 +32,12 @@ def shortened(digest: str) -> str:
 
 def joint_hash(files: Sequence[Path]) -> str:
     """One hash for the names and contents of several files."""
-    parts = sorted((path.name, sha256_of(path)) for path in files)
-    text = "".join(f"{name} {digest}\n" for name, digest in parts)
+    return joint_digest({path.name: sha256_of(path) for path in files})
+
+
+def joint_digest(digests: Mapping[str, str]) -> str:
+    """The same from the names of files and the hashes of their contents."""
+    text = "".join(f"{name} {digest}\n" for name, digest in sorted(digests.items()))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

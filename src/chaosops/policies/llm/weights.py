@@ -64,9 +64,15 @@ def embedded_gguf() -> Path:
 def embedded_revision(loaded: Path) -> str:
     """The name of the embedded model in a status. An unpacked copy gets the name of the published
     file only if its hash is the known one."""
-    if loaded.is_file() or sha256_of(loaded / "model.safetensors") == _DENSE_SHA256:
+    if loaded.is_file() or is_embedded(loaded):
         return f"{_PACKAGE} sha256:{_SHA256[:12]}"
     return f"{_PACKAGE}, unpacked in another way"
+
+
+def is_embedded(folder: Path) -> bool:
+    """Does a folder hold the unpacked embedded model?"""
+    weights = folder / "model.safetensors"
+    return weights.is_file() and sha256_of(weights) == _DENSE_SHA256
 
 
 def require_self_contained(model: Path) -> None:
