@@ -22,7 +22,7 @@ OUTSIDE = {
     "changelog.md": "CHANGELOG.md",
     "experiments.md": "experiments/LOG.md",
     "model_card.md": "src/chaosops/trained/README.md",
-    "learning_curve.png": "src/chaosops/trained/training/reading_third/learning_curve.png",
+    "learning_curve.png": "src/chaosops/trained/training/reading_fourth/learning_curve.png",
 }
 PAGES = {source: page for page, source in OUTSIDE.items()}
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)

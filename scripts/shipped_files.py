@@ -23,7 +23,7 @@ from chaosops.evaluation.results import MONITOR
 from chaosops.evaluation.statistics import share_ci95
 from chaosops.evaluation.stored import read_results, results_file
 from chaosops.packs import load_pack
-from chaosops.report.seeds import Stage, read_seeds, read_stage
+from chaosops.report.seeds import Stage, in_order, read_seeds, read_stage
 
 ROOT = Path(__file__).parents[1]
 PACK = "arena"
@@ -161,8 +161,7 @@ class Files:
     def stages(self) -> list[Stage]:
         """Of the adapter that ships, in their order."""
         places = sorted((self.trained / "training").glob("*/recipe.toml"))
-        found = [read_stage(path.parent) for path in places]
-        return sorted(found, key=lambda stage: (stage.recipe.start != "", stage.folder))
+        return in_order([read_stage(path.parent) for path in places])
 
     def seeds(self) -> dict[str, list[Stage]]:
         return read_seeds(self.root / SEEDS)

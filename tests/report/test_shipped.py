@@ -250,6 +250,21 @@ def test_a_block_that_nobody_writes_is_named(
     assert "no results are called ratse; allowed: headline, arena" in capsys.readouterr().out
 
 
+def test_each_stage_comes_after_the_one_that_it_starts_from(
+    scripts: Sequence[Any], root: Path
+) -> None:
+    """The alphabet has another order."""
+    from shipped_files import Files
+
+    training = root / "src/chaosops/trained/training"
+    for stage in ("reading_fourth", "reading_third"):
+        write_run(training / stage, stage, 0, 90.0)
+    recipe = training / "reading_second/recipe.toml"
+    recipe.write_text(recipe.read_text().replace("runs/reading_first/", "runs/reading_first-2/"))
+    names = [stage.folder.name for stage in Files(root).stages()]
+    assert names == ["reading_first", "reading_second", "reading_third", "reading_fourth"]
+
+
 def test_the_best_seed_is_that_of_the_last_stage(scripts: Sequence[Any], root: Path) -> None:
     from shipped_files import Files
 

@@ -252,15 +252,15 @@ def test_a_recipe_is_found_by_name_or_path(tmp_path: Path) -> None:
 _OF_THE_RUN = ("seed", "start", "played", "flag_at", "audit_at")
 
 
-@pytest.mark.parametrize("name", ["reading_first", "reading_second", "reading_third"])
+READING = ["reading_first", "reading_second", "reading_third", "reading_fourth"]
+
+
+@pytest.mark.parametrize("name", READING)
 def test_the_record_of_the_shipped_adapter_is_its_recipe(name: str) -> None:
     record = load_recipe(TRAINING / name / "recipe.toml")
     shipped = load_recipe(find_recipe(name))
     same = {field: getattr(shipped, field) for field in _OF_THE_RUN}
     assert replace(record, **same) == shipped
-
-
-READING = ["reading_first", "reading_second", "reading_third"]
 
 
 @pytest.mark.parametrize("name", READING)
@@ -275,7 +275,9 @@ def test_the_recipes_of_the_second_version_stop_by_its_reserve(name: str) -> Non
     }
     assert bool(recipe.start) == (name != "reading_first")
     # A wrong flag costs 75 points and a right one pays 50: below 0.6 a flag loses.
-    assert recipe.thresholds == Thresholds(0.6, 0.1, 0.9 if name == "reading_third" else 0.0)
+    assert recipe.thresholds == Thresholds(
+        0.6, 0.1, 0.9 if name in ("reading_third", "reading_fourth") else 0.0
+    )
 
 
 def test_thresholds_come_together() -> None:

@@ -52,8 +52,25 @@ def require_fit(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def require_in_view(page: Page, viewport: ViewportSize) -> None:
+    """The stage and every suspect, without scrolling."""
+    for part in (".case-stage .stage", ".transport", ".suspect-card >> nth=-1"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= viewport["height"], (page.url, part)
+
+
 def minute(page: Page) -> int:
     return int(page.locator(".transport input").input_value())
+
+
+def test_every_case_fits_on_a_laptop(browser: Browser, site: str) -> None:
+    """Each of them is the case of the day once in twelve days."""
+    with Visitor(browser, site, bypass_csp=True, viewport=DESKTOP) as page:
+        for case in RecordedCases().all:
+            page.goto(f"/case/{case.name}")
+            wait_for_case(page)
+            require_in_view(page, DESKTOP)
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, WIDE, PHONE], ids=["desktop", "wide", "phone"])
@@ -70,10 +87,7 @@ def test_home_is_a_case_that_is_solved_by_keyboard_alone(
         expect(page.locator(".suspect-card").last).to_contain_text("nobody")
         require_fit(page)
         if viewport is not PHONE:
-            for part in (".case-stage .stage", ".transport", ".suspect-card >> nth=-1"):
-                box = page.locator(part).bounding_box()
-                assert box is not None
-                assert box["y"] + box["height"] <= viewport["height"], part
+            require_in_view(page, viewport)
         page.wait_for_function(
             "was => Number(document.querySelector('.transport input').value) > was", arg=began
         )

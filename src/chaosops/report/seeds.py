@@ -60,13 +60,30 @@ def read_seeds(folder: Path) -> dict[str, list[Stage]]:
     seeds: dict[str, list[Stage]] = {}
     for place in sorted(path for path in folder.glob("*") if path.is_dir()):
         stages = [read_stage(each) for each in sorted(place.glob("*")) if each.is_dir()]
-        seeds[place.name] = sorted(
-            stages, key=lambda stage: (stage.recipe.start != "", stage.folder)
-        )
+        seeds[place.name] = in_order(stages)
     names = [[stage.folder.name for stage in stages] for stages in seeds.values()]
     if any(found != names[0] for found in names):
         raise BadInput(f"the seeds in {folder} do not have the same stages: {names}")
     return seeds
+
+
+def in_order(stages: Sequence[Stage]) -> list[Stage]:
+    """Each starts from the adapter of the one before: ``runs/NAME/adapter``, or with the seed
+    ``runs/NAME-0/adapter``."""
+
+    def after(stage: Stage) -> Stage | None:
+        run = Path(stage.recipe.start).parent.name
+        names = (run, run.rpartition("-")[0])
+        found = (one for one in stages if one is not stage and one.recipe.name in names)
+        return next(found, None)
+
+    def place(stage: Stage) -> int:
+        before, count = after(stage), 0
+        while before is not None and count < len(stages):
+            before, count = after(before), count + 1
+        return count
+
+    return sorted(stages, key=lambda one: (place(one), one.recipe.start != "", one.folder))
 
 
 def judged_tiers(stage: Stage) -> list[str]:

@@ -26,7 +26,10 @@ from chaosops.wire.episodes import episode_to_wire
 from tests.policies.llm.asking import decide, policy_at, requests_for
 from tests.policies.llm.faulty_server import (
     Behaviour,
+    Body,
     FaultyServer,
+    Handler,
+    answer,
     cut,
     faulty_server,
     raw,
@@ -102,12 +105,22 @@ def test_an_outage_in_the_middle_of_an_evaluation_changes_no_episode(
     expected = played(calm)
     assert capsys.readouterr().err == ""
 
-    half = len(server.seen) * 3 // 2
+    half, is_down = len(server.seen) * 3 // 2, threading.Event()
+
+    def wait_from_half_on(handler: Handler, body: Body) -> None:
+        """However busy the machine is, the evaluation does not end before the outage."""
+        if len(server.seen) >= half:
+            is_down.wait()
+        answer(handler, body)
 
     def fail_at_half() -> None:
         while len(server.seen) < half:
             time.sleep(0.001)
-        server.down_for(OUTAGE_S).join()
+        back = server.down_for(OUTAGE_S)
+        is_down.set()
+        back.join()
+
+    server.always = wait_from_half_on
 
     outage = threading.Thread(target=fail_at_half)
     outage.start()

@@ -71,7 +71,7 @@ def test_it_decides_by_the_thresholds_beside_it() -> None:
     thresholds = read_thresholds(trained_adapter())
     assert thresholds is not None
     assert load_policy("trained").status()["thresholds"] == thresholds._asdict()
-    last = load_recipe(find_recipe("reading_third"))
+    last = load_recipe(find_recipe("reading_fourth"))
     assert thresholds == last.thresholds
 
 
