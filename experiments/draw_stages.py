@@ -16,7 +16,15 @@ from typing import Any
 from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.evaluation.metrics import metric
 from chaosops.report import figures
-from chaosops.report.seeds import AUROC, Stage, best_seed, judged_tiers, read_seeds, read_stage
+from chaosops.report.seeds import (
+    AUROC,
+    Stage,
+    best_seed,
+    in_order,
+    judged_tiers,
+    read_seeds,
+    read_stage,
+)
 
 ROOT = Path(__file__).parents[1]
 OUT, SEEDS = ROOT / "docs/assets/learning_stages.png", ROOT / "experiments/seeds"
@@ -58,9 +66,11 @@ def stages_curve(
         axis.set_title(title, loc="left")
     axes[0].set_yscale("symlog", linthresh=100)  # an untrained team loses a thousand points
     for axis in axes[2:]:
-        axis.set_xlabel(f"updates; {', then '.join(stage.recipe.name for stage in first)}")
-    alone = f"; {later[0].recipe.name}: seed {chosen} alone" if later else ""
-    figures.legend_below(figure, axes, f"mean of {len(seeds)} seeds, and each of them{alone}")
+        axis.set_xlabel("updates, one stage after the other")
+    names = ", ".join(stage.recipe.name for stage in first)
+    alone = f", after them seed {chosen} alone" if later else ""
+    told = f"{names}; mean of {len(seeds)} seeds, and each of them{alone}"
+    figures.legend_below(figure, axes, told)
     return figures.save_figure(figure, path)
 
 
@@ -68,7 +78,7 @@ def later_stages(seeds: Mapping[str, Sequence[Stage]], shipped: Path) -> list[St
     """The stages of the adapter that ships which come after those of the seeds."""
     known = {stage.folder.name for stages in seeds.values() for stage in stages}
     places = sorted(path for path in shipped.glob("*") if path.is_dir())
-    return [read_stage(path) for path in places if path.name not in known]
+    return [stage for stage in in_order(map(read_stage, places)) if stage.folder.name not in known]
 
 
 def _ends(stages: Sequence[Stage]) -> list[int]:

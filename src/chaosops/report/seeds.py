@@ -5,7 +5,7 @@ FOLDER/SEED/STAGE/{recipe.toml, metrics.jsonl, cost.jsonl}
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from chaosops.training.best import kept_validation, validation_score
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import load_recipe
 from chaosops.training.run_folder import METRICS
+from chaosops.training.stages import Begin, by_start
 
 Rows = list[list[str]]
 # The figures of a validation that are shown, by tier.
@@ -67,23 +68,8 @@ def read_seeds(folder: Path) -> dict[str, list[Stage]]:
     return seeds
 
 
-def in_order(stages: Sequence[Stage]) -> list[Stage]:
-    """Each starts from the adapter of the one before: ``runs/NAME/adapter``, or with the seed
-    ``runs/NAME-0/adapter``."""
-
-    def after(stage: Stage) -> Stage | None:
-        run = Path(stage.recipe.start).parent.name
-        names = (run, run.rpartition("-")[0])
-        found = (one for one in stages if one is not stage and one.recipe.name in names)
-        return next(found, None)
-
-    def place(stage: Stage) -> int:
-        before, count = after(stage), 0
-        while before is not None and count < len(stages):
-            before, count = after(before), count + 1
-        return count
-
-    return sorted(stages, key=lambda one: (place(one), one.recipe.start != "", one.folder))
+def in_order(stages: Iterable[Stage]) -> list[Stage]:
+    return by_start(stages, lambda stage: Begin(stage.recipe.name, stage.recipe.start))
 
 
 def judged_tiers(stage: Stage) -> list[str]:

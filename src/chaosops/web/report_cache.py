@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from starlette.concurrency import run_in_threadpool
@@ -44,12 +44,14 @@ class CachedReports:
         title: str,
         names: Sequence[str],
         read: Callable[[Folder], Read],
+        order: Callable[[Iterable[Read]], list[Read]],
     ) -> None:
         self.folders: list[Folder] = []
         self._results = results
         self._title = title
         self._names = names
         self._read = read
+        self._order = order
         self._by_folder: dict[Path, tuple[Stamp, Read]] = {}
         self._document: Document | None = None
         self._checked_at = 0.0
@@ -74,7 +76,7 @@ class CachedReports:
         return Document("application/json", json.dumps(content, separators=(",", ":")).encode())
 
     def in_order(self) -> list[Read]:
-        return sorted((read for _, read in self._by_folder.values()), key=_place)
+        return self._order(read for _, read in self._by_folder.values())
 
     def _report(self, folder: Folder) -> tuple[Stamp, Read]:
         stamp = _stamp(folder.path)
@@ -94,6 +96,10 @@ def _stamp(folder: Path) -> Stamp:
     return stamp
 
 
+def by_split(reads: Iterable[Read]) -> list[Read]:
+    return sorted(reads, key=_place)
+
+
 def _place(read: Read) -> int:
     """Unseen companies first, then the rest, then other distributions, then unreadable folders."""
     if "error" in read.report:
@@ -105,10 +111,13 @@ def _place(read: Read) -> int:
 class ReportCache:
     def __init__(self, results: Sequence[Path] | None) -> None:
         self.evaluations = CachedReports(
-            results, "evaluations", RESULTS, evaluations.read_evaluation
+            results, "evaluations", RESULTS, evaluations.read_evaluation, by_split
         )
         self._warming: asyncio.Task[None] | None = None
-        self.runs = CachedReports(results, "runs", [training_runs.METRICS], training_runs.read_run)
+        names = [training_runs.METRICS]
+        self.runs = CachedReports(
+            results, "runs", names, training_runs.read_run, training_runs.by_stage
+        )
 
     def warm_soon(self) -> None:
         """Read the evaluations in advance: many of them take seconds, and who looks at one page
