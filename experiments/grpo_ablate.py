@@ -76,7 +76,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "all, idle reward 1": {"idle_reward": 1.0},
     "all, idle reward -10": {"idle_reward": -10.0},
     "all, floor 0.3": {"floor": 0.3, "floor_steps": 80},
-    "all, twice the rate": {"learning_rate": 8e-4},
+    "all, half the rate": {"learning_rate": 4e-4},
     "all, eight best replies": {"virtual_best": 8},
 }
 

@@ -11,9 +11,10 @@ import pytest
 
 from chaosops.core.errors import BadInput
 from chaosops.core.labels import LETTERS
+from chaosops.policies.llm.weights import HUB_NAME, embedded_dense
 from chaosops.policies.registry import default_policies
 from chaosops.report.training_figures import read_metrics
-from chaosops.training.learner import Learner
+from chaosops.training.learner import Learner, hub_name
 from chaosops.training.recipe import Recipe
 from chaosops.training.run import train
 from chaosops.training.run_folder import METRICS
@@ -83,6 +84,12 @@ def test_workers_change_nothing_but_the_time(base: Path, tmp_path: Path) -> None
     train(recipe, base, tmp_path / "two", engine=Engine(2))
     alone, helped = weights_of(tmp_path / "one"), weights_of(tmp_path / "two")
     assert all(torch.equal(alone[name], helped[name]) for name in alone)
+
+
+def test_no_adapter_names_the_folder_of_the_embedded_model(tmp_path: Path) -> None:
+    assert hub_name("local:smollm2") == hub_name(str(embedded_dense())) == HUB_NAME
+    assert hub_name("hf:Qwen/Qwen2.5-0.5B-Instruct@main") == "Qwen/Qwen2.5-0.5B-Instruct"
+    assert hub_name(str(tmp_path)) == str(tmp_path)
 
 
 def test_a_run_leaves_its_recipe_and_its_metrics(smoked: Path) -> None:

@@ -16,7 +16,13 @@ from chaosops.core.errors import BadInput
 from chaosops.env import Env
 from chaosops.packs import make_scenario
 from chaosops.policies.llm import weights
-from chaosops.policies.llm.adapter import CONFIG, adapter_identity
+from chaosops.policies.llm.adapter import (
+    CONFIG,
+    FORMER,
+    WEIGHTS,
+    adapter_identities,
+    adapter_identity,
+)
 from chaosops.policies.llm.digests import sha256_of, unchanged
 from chaosops.policies.llm.lora_gguf import convert
 from chaosops.policies.protocol import DecisionRequest
@@ -33,6 +39,28 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / gguf.name).symlink_to(gguf)
     monkeypatch.setenv("CHAOSOPS_HOME", str(folder))
     return folder
+
+
+# An adapter whose configuration was corrected
+
+
+def test_an_evaluation_before_a_correction_is_of_the_same_weights(tmp_path: Path) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    for name in (WEIGHTS, CONFIG):
+        shutil.copyfile(trained_adapter() / name, adapter / name)
+    config = json.loads((adapter / CONFIG).read_text())
+    (adapter / CONFIG).write_text(json.dumps({**config, "base_model_name_or_path": "/a/folder"}))
+    before, former = adapter_identity(adapter), sha256_of(adapter / CONFIG)
+    assert adapter_identities(adapter) == [before]
+    (adapter / CONFIG).write_text(json.dumps(config))
+    assert adapter_identities(adapter) == [now := adapter_identity(adapter)] != [before]
+    (adapter / FORMER).write_text(json.dumps({former: "named a folder"}))
+    assert adapter_identities(adapter) == [now, before]
+    # Other weights were never evaluated under that name.
+    with (adapter / WEIGHTS).open("ab") as file:
+        file.write(b" ")
+    assert before not in adapter_identities(adapter)
 
 
 # Nobody reaches into a running model
