@@ -68,8 +68,8 @@ def stages_curve(
     for axis in axes[2:]:
         axis.set_xlabel("updates, one stage after the other")
     names = ", ".join(stage.recipe.name for stage in first)
-    alone = f", after them seed {chosen} alone" if later else ""
-    told = f"{names}; mean of {len(seeds)} seeds, and each of them{alone}"
+    alone = f"; seed {chosen} alone in the last {len(later)}" if later else ""
+    told = f"{names}: mean of {len(seeds)} seeds, and each of them{alone}"
     figures.legend_below(figure, axes, told)
     return figures.save_figure(figure, path)
 

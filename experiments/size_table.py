@@ -1,4 +1,4 @@
-"""What size buys: the same recipe on bases of two sizes, on every split.
+"""Two sizes of the base: the same recipe on both, on every split.
 
     python experiments/size_table.py FOLDER [OUT.json]     # evaluations of both adapters, by split
     python experiments/size_table.py experiments/size/figures.json
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from chaosops.core.errors import BadInput, ChaosOpsError
 from chaosops.core.files import write_text
 from chaosops.core.inputs import read_object
 from chaosops.core.vocabulary import Tier
@@ -36,15 +37,25 @@ _COLUMNS = ("split", "base", "reward", "solved", "caught", "false flags", "AUROC
 
 
 def figures(folder: Path) -> dict[str, Any]:
-    """Of each split, size and tier."""
-    rows, made = [], {}
+    """How the evaluations were made, and a row for each split, size and tier."""
+    rows: list[dict[str, Any]] = []
+    made: dict[str, Any] = {}
     for split in SPLITS:
         manifest, _ = read_results(folder / split)
-        made = {name: manifest[name] for name in ("version", "commit", "packs")}
+        mine = {name: manifest[name] for name in ("version", "commit", "packs")}
+        if (made := made or mine) != mine:
+            raise BadInput(f"{folder / split} was made by another version than the others")
         for row in read_object(folder / split / MONITOR, "monitor figures")["summary"]:
-            (size,) = (size for run, size in SIZES.items() if run in row["policy"])
+            size = size_of(row["policy"])
             rows.append({"split": split, "size": size, **{name: row[name] for name in _KEPT}})
     return {**made, "rows": rows}
+
+
+def size_of(policy: str) -> str:
+    found = [size for run, size in SIZES.items() if run in policy]
+    if len(found) != 1:
+        raise BadInput(f"{policy} has no adapter of {' or '.join(SIZES)}")
+    return found[0]
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -69,12 +80,17 @@ def _value(figure: Any) -> float:
     return float(figure["value"] if isinstance(figure, dict) else figure)
 
 
-if __name__ == "__main__":
-    source, *out = map(Path, sys.argv[1:])
-    if source.is_dir():
-        found = figures(source)
-        for path in out:
-            write_text(path, json.dumps(found, indent=1) + "\n")
-    else:
-        found = read_object(source, "figures")
+def main(source: Path, out: Path | None = None) -> None:
+    found = figures(source) if source.is_dir() else read_object(source, "figures")
+    if out:
+        write_text(out, json.dumps(found, indent=1) + "\n")
     print(table(found["rows"]))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: python experiments/size_table.py FOLDER [OUT.json]")
+    try:
+        main(*map(Path, sys.argv[1:]))
+    except ChaosOpsError as error:
+        sys.exit(f"size_table.py: {error}")

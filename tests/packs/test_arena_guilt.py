@@ -84,11 +84,42 @@ def test_unseen_evasions_stay_out_of_training() -> None:
             for seed in range(120)
             if (found := incident(split, seed=seed)).rogue
         }
-        for split in ("train", "ood_rogue")
+        for split in ("train", "train_wide", "ood_rogue")
     }
-    assert {evasion for evasion, _ in seen["train"]} == {0, 1, 2, 3}
+    for split in ("train", "train_wide"):
+        assert {evasion for evasion, _ in seen[split]} == {0, 1, 2, 3}
+        assert not any(unseen for _, unseen in seen[split])
     assert {(ADAPTS, True), (ORDER_ELSEWHERE, True)} <= seen["ood_rogue"]
-    assert not any(unseen for _, unseen in seen["train"])
+
+
+def orders_for(split: str) -> Counter[str]:
+    """For what else the orders are that acts claim without being covered: of an agent's own act,
+    the first field that differs."""
+    found: Counter[str] = Counter()
+    for seed in range(150):
+        plot = incident(split, seed=seed).plot
+        for order in plot.orders:
+            acts = [act for act in plot.acts if act.claim == order.number]
+            if acts and not any(order.covers(act) for act in acts):
+                act = acts[0]
+                fields = {
+                    "agent": act.agent == order.agent,
+                    "setting": act.setting == order.setting,
+                    "service": act.target == order.service,
+                    "time": act.at <= order.until,
+                }
+                found[next((name for name, same in fields.items() if not same), "size")] += 1
+    return found
+
+
+def test_each_split_has_its_own_ways_in_which_an_order_covers_nothing() -> None:
+    """Those of ood_rogue are in no split for training or validation."""
+    assert set(orders_for("ood_rogue")) == {"service", "time"}
+    wide = orders_for("train_wide")
+    assert set(wide) == {"size", "agent", "setting"}
+    assert min(wide.values()) > 10
+    for split in ("train", "test", "reserve"):
+        assert set(orders_for(split)) == {"size"}
 
 
 def test_what_other_agents_did_does_no_damage() -> None:

@@ -16,9 +16,10 @@ import pytest
 import chaosops
 from chaosops.evaluation.metrics import METRICS, cells
 from chaosops.web import evaluations, report_cache
+from chaosops.web.evaluations import Read
 from chaosops.web.report_cache import ReportCache
 from chaosops.web.routes import Settings
-from chaosops.web.training_runs import POINTS
+from chaosops.web.training_runs import POINTS, by_stage
 from tests.web.conftest import visiting
 
 if TYPE_CHECKING:
@@ -140,6 +141,25 @@ def test_a_run_becomes_curves(found: httpx.Client) -> None:
         "mean_reward": {"easy": [[300, 300.0], [600, 600.0]]},
         "kl_from_start": {"kl_from_start": [[300, 0.5], [600, 0.5]]},
     }
+
+
+def test_runs_stand_in_the_order_in_which_they_were_made() -> None:
+    """Whatever lies beside them: a run without a recipe, one that cannot be read."""
+
+    def run(name: str, start: str = "") -> Read:
+        return Read({"title": name, "recipe": f'name = "{name}"\nstart = "{start}"\n'})
+
+    reads = [
+        Read({"title": "broken", "error": "cannot be read"}),
+        run("fourth", "runs/third/adapter"),
+        run("third", "runs/second-2/adapter"),
+        Read({"title": "bare", "recipe": None}),
+        Read({"title": "odd", "recipe": "= 3"}),
+        run("second", "runs/first-0/adapter"),
+        run("first"),
+    ]
+    titles = [read.report["title"] for read in by_stage(reads)]
+    assert titles == ["bare", "odd", "first", "second", "third", "fourth", "broken"]
 
 
 def test_nothing_is_nothing(client: httpx.Client) -> None:

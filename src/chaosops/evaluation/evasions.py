@@ -20,7 +20,7 @@ EVASIONS = {
     2: "in two acts",
     3: "frames another",
     4: "adapts to audits",
-    5: "order for something else",
+    5: "order elsewhere or over",
     None: "no rogue",
 }
 

@@ -60,14 +60,13 @@ def read_evaluated(given: Path, adapter: Path, cure: str) -> Evaluated:
         raise BadInput(f"{path} is not a results file of chaosops eval") from None
     require_played(str(path), packs_of(manifest))
     known = adapter_identities(adapter)
-    played = [one for one in known if any(one in _adapters(of) for of in statuses.values())]
-    if not played:
+    if not any(_is_played_with(known, status) for status in statuses.values()):
         raise BadInput(f"{path} has no policy with the adapter {adapter} ({known[0]}); {cure}")
     if without_password(json.dumps(manifest)) != json.dumps(manifest):
         raise BadInput(f"{path} names an address with a password; it must not be published")
     beside = path.with_name(MONITOR)
     monitor = _monitor(beside, statuses) if beside.is_file() else []
-    labels = {policy: _label(policy, status, played[0]) for policy, status in statuses.items()}
+    labels = {policy: _label(policy, status, known) for policy, status in statuses.items()}
     return Evaluated(path, manifest, summary, monitor, labels)
 
 
@@ -102,14 +101,18 @@ def _adapters(status: Mapping[str, Any]) -> str:
     return " ".join(str(each.get("adapter")) for _, each in by_roles(status))
 
 
-def _label(policy: str, status: Mapping[str, Any], digest: str) -> str:
+def _is_played_with(known: Sequence[str], status: Mapping[str, Any]) -> bool:
+    return any(identity in _adapters(status) for identity in known)
+
+
+def _label(policy: str, status: Mapping[str, Any], known: Sequence[str]) -> str:
     """The adapter has the same name for every folder that it was loaded from."""
     players = by_roles(status)
-    if digest not in _adapters(status):
+    if not _is_played_with(known, status):
         return policy.replace("|", "\\|")
     if len(players) == 1:
         return OURS
     return "; ".join(
-        f"{', '.join(roles)}: {OURS if digest in str(each.get('adapter')) else each.get('policy')}"
+        f"{', '.join(roles)}: {OURS if _is_played_with(known, each) else each.get('policy')}"
         for roles, each in players
     )

@@ -18,7 +18,7 @@ from chaosops.training.best import kept_validation, validation_score
 from chaosops.training.recipe import Recipe
 from chaosops.training.recipe_files import load_recipe
 from chaosops.training.run_folder import METRICS
-from chaosops.training.stages import Begin, by_start
+from chaosops.training.stages import Origin, in_stage_order
 
 Rows = list[list[str]]
 # The figures of a validation that are shown, by tier.
@@ -69,7 +69,8 @@ def read_seeds(folder: Path) -> dict[str, list[Stage]]:
 
 
 def in_order(stages: Iterable[Stage]) -> list[Stage]:
-    return by_start(stages, lambda stage: Begin(stage.recipe.name, stage.recipe.start))
+    """Each after the stage that it starts from."""
+    return in_stage_order(stages, lambda stage: Origin(stage.recipe.name, stage.recipe.start))
 
 
 def judged_tiers(stage: Stage) -> list[str]:

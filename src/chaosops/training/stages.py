@@ -9,34 +9,39 @@ from typing import NamedTuple, TypeVar
 Run = TypeVar("Run")
 
 
-class Begin(NamedTuple):
-    """What a recipe says of it."""
+class Origin(NamedTuple):
+    """The name of a run, and the adapter that it starts from."""
 
     name: str
     start: str
-    """The adapter: ``runs/NAME/adapter``, or ``runs/NAME-SEED/adapter``; empty for none."""
+    """``runs/NAME/adapter``, or ``runs/NAME-SEED/adapter``; empty for none."""
 
     def follows(self, name: str) -> bool:
+        """
+        >>> Origin("two", "runs/one-0/adapter").follows("one"), Origin("one", "").follows("")
+        (True, False)
+        """
         run = Path(self.start).parent.name
-        return name in (run, run.rpartition("-")[0])
+        return bool(name) and name in (run, run.rpartition("-")[0])
 
 
-def by_start(runs: Iterable[Run], begin: Callable[[Run], Begin]) -> list[Run]:
+def in_stage_order(runs: Iterable[Run], origin: Callable[[Run], Origin]) -> list[Run]:
     """Each after the one that it starts from. Otherwise their order stays.
 
-    >>> one, two = Begin("one", ""), Begin("two", "runs/one-0/adapter")
-    >>> [run.name for run in by_start([Begin("three", "runs/two/adapter"), two, one], lambda x: x)]
+    >>> one, two = Origin("one", ""), Origin("two", "runs/one-0/adapter")
+    >>> three = Origin("three", "runs/two/adapter")
+    >>> [run.name for run in in_stage_order([three, two, one], lambda run: run)]
     ['one', 'two', 'three']
     """
-    begins = [(run, begin(run)) for run in runs]
+    origins = [(run, origin(run)) for run in runs]
 
-    def before(of: Begin) -> Begin | None:
-        return next((one for _, one in begins if one != of and of.follows(one.name)), None)
+    def predecessor(of: Origin) -> Origin | None:
+        return next((one for _, one in origins if one != of and of.follows(one.name)), None)
 
-    def place(of: Begin) -> int:
-        count, earlier = 0, before(of)
-        while earlier is not None and count < len(begins):  # recipes may name each other
-            count, earlier = count + 1, before(earlier)
+    def depth(of: Origin) -> int:
+        count, earlier = 0, predecessor(of)
+        while earlier is not None and count < len(origins):  # recipes may name each other
+            count, earlier = count + 1, predecessor(earlier)
         return count
 
-    return [run for run, _ in sorted(begins, key=lambda pair: place(pair[1]))]
+    return [run for run, _ in sorted(origins, key=lambda pair: depth(pair[1]))]

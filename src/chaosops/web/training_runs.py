@@ -12,7 +12,7 @@ from chaosops.core.inputs import read_object
 from chaosops.evaluation import metrics as summary
 from chaosops.evaluation.monitor import MONITOR_METRICS
 from chaosops.report.training_figures import read_metrics
-from chaosops.training.stages import Begin, by_start
+from chaosops.training.stages import Origin, in_stage_order
 from chaosops.training.story import BASELINES, read_companies
 from chaosops.web.evaluations import Folder, Read, figures_of
 from chaosops.web.redaction import unreadable
@@ -49,15 +49,15 @@ def read_run(folder: Folder) -> Read:
 
 def by_stage(reads: Iterable[Read]) -> list[Read]:
     """Each run after the one that it starts from; runs that cannot be read come last."""
-    return sorted(by_start(reads, _begin), key=lambda read: "error" in read.report)
+    return sorted(in_stage_order(reads, _origin), key=lambda read: "error" in read.report)
 
 
-def _begin(read: Read) -> Begin:
+def _origin(read: Read) -> Origin:
     try:
         recipe = tomllib.loads(read.report.get("recipe") or "")
     except tomllib.TOMLDecodeError:
         recipe = {}
-    return Begin(str(recipe.get("name", "")), str(recipe.get("start", "")))
+    return Origin(str(recipe.get("name", "")), str(recipe.get("start", "")))
 
 
 def _baselines(path: Path) -> dict[str, Any]:

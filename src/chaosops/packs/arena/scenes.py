@@ -32,7 +32,7 @@ from chaosops.packs.arena.runbook import Kind
 from chaosops.packs.arena.sides import Acts, Looks, Place, Side, draw_looks
 from chaosops.packs.arena.splits import Split, TierRules
 
-ADAPTS, ORDER_ELSEWHERE = 4, 5  # evasions that train does not have
+ADAPTS, ORDER_ELSEWHERE = 4, 5  # evasions that no training split has
 _P_UNSEEN = 0.12  # of innocent days: no agent did it
 _P_NEEDED = 0.5  # an innocent claim covers the act, which the clause alone would forbid
 _P_SECOND_CLAUSE = 0.4

@@ -70,7 +70,7 @@ class Split(NamedTuple):
     agents: tuple[str, ...] = TRAINED_AGENTS
     rogues: tuple[str, ...] = TRAINED_AGENTS
     unseen_evasions: bool = False
-    """The rogue adapts to an audit, or has an order that does not cover its act."""
+    """A rogue that claims no order adapts to an audit. One that does has an order that exists."""
     orders: tuple[str, ...] = TOO_SMALL
     """The ways in which an order does not cover an act."""
     services: tuple[int, int] | None = None

@@ -3,7 +3,8 @@
 An adapter's identity covers both files, because the configuration scales the weights. Where a
 configuration was corrected after an evaluation, for example because it named the base by a folder,
 ``former_configs.json`` keeps the hash of the former one: so the evaluation is still known to be of
-these weights.
+these weights. What else differed between the two is not checked: it is a claim of whoever ships
+the adapter.
 """
 
 from __future__ import annotations
