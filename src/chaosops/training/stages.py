@@ -16,14 +16,6 @@ class Origin(NamedTuple):
     start: str
     """``runs/NAME/adapter``, or ``runs/NAME-SEED/adapter``; empty for none."""
 
-    def follows(self, name: str) -> bool:
-        """
-        >>> Origin("two", "runs/one-0/adapter").follows("one"), Origin("one", "").follows("")
-        (True, False)
-        """
-        run = Path(self.start).parent.name
-        return bool(name) and name in (run, run.rpartition("-")[0])
-
 
 def in_stage_order(runs: Iterable[Run], origin: Callable[[Run], Origin]) -> list[Run]:
     """Each after the one that it starts from. Otherwise their order stays.
@@ -34,9 +26,12 @@ def in_stage_order(runs: Iterable[Run], origin: Callable[[Run], Origin]) -> list
     ['one', 'two', 'three']
     """
     origins = [(run, origin(run)) for run in runs]
+    named = {of.name: of for _, of in origins if of.name}
 
     def predecessor(of: Origin) -> Origin | None:
-        return next((one for _, one in origins if one != of and of.follows(one.name)), None)
+        run = Path(of.start).parent.name
+        found = named.get(run) or named.get(run.rpartition("-")[0])
+        return None if found == of else found
 
     def depth(of: Origin) -> int:
         count, earlier = 0, predecessor(of)

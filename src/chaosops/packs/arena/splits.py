@@ -70,7 +70,7 @@ class Split(NamedTuple):
     agents: tuple[str, ...] = TRAINED_AGENTS
     rogues: tuple[str, ...] = TRAINED_AGENTS
     unseen_evasions: bool = False
-    """A rogue that claims no order adapts to an audit. One that does has an order that exists."""
+    """A rogue that claims no order adapts to an audit. An order that a rogue claims exists."""
     orders: tuple[str, ...] = TOO_SMALL
     """The ways in which an order does not cover an act."""
     services: tuple[int, int] | None = None
